@@ -13,6 +13,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir::ir::{Body, Op, Trait, Value};
 use loomir::transforms::access::base::Base;
 use loomir::transforms::access::updates::{Reduction, updates_of};
+use loomir::transforms::tree::program::LoopInfo;
 use loomir::transforms::tree::{LoopId, Program};
 
 use crate::instances::{Instance, Location, Values, location, rounds};
@@ -182,7 +183,12 @@ impl Run<'_> {
     fn value(&self, value: Value, iteration: &[i64]) -> Result<u64, &'static str> {
         let own = value.index() as u64;
         if let Some((of, argument)) = self.program.loop_of_argument(self.body, value) {
-            let depth = self.program.loop_info(of).depth as usize;
+            let info = self.program.loop_info(of);
+            let depth = info.depth as usize;
+            if argument > 0 && info.combines {
+                // Iterations are combined in any order: none sees what others contribute.
+                return Ok(own);
+            }
             let at = *iteration.get(depth).ok_or("a value out of its loop")?;
             return match argument {
                 0 => Ok(mix(own, at as u64)),
@@ -197,6 +203,12 @@ impl Run<'_> {
             let number = self.body.results(op).position(|result| result == value).unwrap_or(0);
             let end = self.body.terminator(info.block).ok_or("a loop without an end")?;
             let yielded = self.body.operand(end, number);
+            if info.combines {
+                let ran = self.results.get(&yielded.index()).into_iter().flatten();
+                let ran = ran.filter(|(at, _)| at.starts_with(around) && at.len() > depth);
+                let sum = ran.fold(0u64, |sum, (_, hash)| sum.wrapping_add(*hash));
+                return Ok(mix(self.init(info, number, around)?, sum));
+            }
             // The last iteration that ran.
             let ran = self.results.get(&yielded.index()).into_iter().flat_map(HashMap::keys);
             let ran = ran.filter(|at| at.starts_with(around) && at.len() > depth);
@@ -220,12 +232,17 @@ impl Run<'_> {
             return Err("a loop that does not count");
         }
         if at <= 0 {
-            let inits = self.body.num_operands(info.op) - self.body.num_results(info.op);
-            return self.value(self.body.operand(info.op, inits + number), around);
+            return self.init(info, number, around);
         }
         let end = self.body.terminator(info.block).ok_or("a loop without an end")?;
         let before: Vec<i64> = around.iter().copied().chain([at - 1]).collect();
         self.value(self.body.operand(end, number), &before)
+    }
+
+    /// Returns the hash of the first value that a loop carries.
+    fn init(&self, info: &LoopInfo, number: usize, around: &[i64]) -> Result<u64, &'static str> {
+        let inits = self.body.num_operands(info.op) - self.body.num_results(info.op);
+        self.value(self.body.operand(info.op, inits + number), around)
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`ll`] | random programs in LLVM IR, and comparison with `lli` |
 //! | [`hazards`] | random functions of loops that may be undefined, or end the program |
 //! | [`theirs`] | test programs of MLIR after a pass of ours and of `mlir-opt` |
+//! | [`parallel`] | random loops made parallel, and operations on vectors |
 //! | [`transformations`] | all random programs before and after each transformation |
 //! | [`compositions`], [`hashed`] | random compositions of edits; trees with hashes for operations |
 //! | [`mutations`], [`verdicts`] | small changes of programs; the checker's verdicts on right and wrong pairs |
@@ -48,6 +49,7 @@ pub mod neighbours;
 pub mod oracle;
 pub mod orders;
 pub mod pairs;
+pub mod parallel;
 pub mod parts;
 mod pipelines;
 pub mod program;

@@ -5,12 +5,15 @@
 //! order of such sums.
 
 /// Text about floats, and its replacement for integers.
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 10] = [
     (" fastmath<reassoc>", ""),
     ("arith.addf", "arith.addi"),
     ("arith.subf", "arith.subi"),
     ("arith.mulf", "arith.muli"),
     ("arith.maximumf", "arith.maxsi"),
+    // The neutral element of vectors.
+    ("0xFF800000", "-2147483648"),
+    ("<maximumf>", "<maxsi>"),
     ("arith.cmpf ogt", "arith.cmpi sgt"),
     ("arith.sitofp", "arith.trunci"),
     ("f32", "i32"),

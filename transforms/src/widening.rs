@@ -10,7 +10,8 @@
 //! Each iteration is a *lane*. What depends on no lane stays as it is, and is computed once. What
 //! does is a vector with an element for each lane. Loads and stores at neighbouring elements become
 //! those of a vector; others become one load or store for each lane. Loops and conditions inside
-//! stay, if all lanes run them together.
+//! stay, if all lanes run them together. A condition that differs from lane to lane becomes a
+//! [mask](masks). Values that iterations combine are combined in [each lane](reductions).
 //!
 //! The loop says itself that its iterations may run at the same time, so nothing is asked here.
 //! [`obstacle`] says beforehand if a loop can be widened.
@@ -22,8 +23,7 @@
 //!   itself, of scalars and of vectors with the same attributes. Tried with
 //!   `fixtures/vectorize/elementwise.mlir`.
 //! - An operation that all lanes execute may be executed once for all of them, also if it may be
-//!   undefined. Conditions that depend on a lane are refused. Tried with
-//!   `fixtures/vectorize/conditions.mlir`.
+//!   undefined. Tried with `fixtures/vectorize/conditions.mlir`.
 //! - Neighbouring subscripts are neighbouring elements only in memrefs whose last dimension is
 //!   dense, and whose elements fill their bytes: bits are packed in vectors, and not in memory.
 //!   Tried with `fixtures/vectorize/layouts.mlir`.
@@ -33,17 +33,20 @@
 //!
 //! # Limits
 //!
-//! - Conditions depend on no lane: there are no masks.
+//! - The bounds of loops inside depend on no lane.
 //! - Loads and stores with promises (`nontemporal`, `alignment`) stay as they are.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{Access, Conditional, LoopLike, MemoryAccess, is_speculatable};
 use loomir_dialects::{affine, memref};
 use loomir_ir::{Block, Body, Op, Trait, Type, TypeKind, Value};
 
+use crate::access::updates::{Combined, combined};
 use crate::marks;
 
 mod lanes;
+mod masks;
+mod reductions;
 mod write;
 
 /// The role of an operation in a loop whose iterations run at once.
@@ -58,6 +61,10 @@ enum Role {
     Access(Box<Access>),
     /// It runs its regions for all lanes together.
     Around,
+    /// It is a condition that differs from lane to lane.
+    Masked,
+    /// It combines a carried value with what the iteration contributes.
+    Step(Combined),
 }
 
 /// Returns the reason why the iterations of a loop cannot run at once as vectors, if there is one.
@@ -68,9 +75,23 @@ pub(crate) fn obstacle(body: &Body, block: Block, variable: Value) -> Option<&'s
 
 /// Returns the values that differ from lane to lane, or the reason why there are no lanes.
 fn varying(body: &Body, block: Block, variable: Value) -> Result<HashSet<Value>, &'static str> {
-    let mut values = Values { body, varying: HashSet::from_iter([variable]) };
+    let steps = steps(body, block)?;
+    let mut values = Values { body, varying: HashSet::from_iter([variable]), steps, is_masked: false };
     values.visit(block)?;
     Ok(values.varying)
+}
+
+/// Returns the steps of reductions in a loop with this block.
+///
+/// # Errors
+///
+/// The reason why carried values are in the way.
+fn steps(body: &Body, block: Block) -> Result<HashMap<Op, Combined>, &'static str> {
+    let all = combined(body, block).ok_or("it carries values from one iteration to the next")?;
+    match all.iter().all(|own| is_element(body, body.value_type(own.carried))) {
+        true => Ok(all.into_iter().map(|own| (own.step, own)).collect()),
+        false => Err("a value in it is no number"),
+    }
 }
 
 /// Removes the [marks](marks::LANES) of a program that was read. They mean nothing. Linear.
@@ -117,6 +138,10 @@ const SINGLE: [&str; 10] = [
 struct Values<'a> {
     body: &'a Body,
     varying: HashSet<Value>,
+    /// The steps of reductions.
+    steps: HashMap<Op, Combined>,
+    /// True if some lanes need not run.
+    is_masked: bool,
 }
 
 impl Values<'_> {
@@ -133,12 +158,15 @@ impl Values<'_> {
     fn visit(&mut self, block: Block) -> Result<(), &'static str> {
         let body = self.body;
         for op in body.ops(block).filter(|op| body.terminator(block) != Some(*op)) {
-            match self.role(op)? {
-                Role::Same => {}
+            let role = self.role(op)?;
+            match role {
+                Role::Same | Role::Step(_) => {}
                 Role::Wide | Role::PerLane | Role::Access(_) => self.varying.extend(body.results(op)),
-                Role::Around => {
+                Role::Around | Role::Masked => {
                     // What a region yields, or a loop carries, may differ.
                     self.varying.extend(body.results(op));
+                    let around = self.is_masked;
+                    self.is_masked |= matches!(role, Role::Masked);
                     for region in body.own_regions(op) {
                         for block in body.blocks(region) {
                             let skipped = usize::from(is_loop(body, op));
@@ -146,6 +174,7 @@ impl Values<'_> {
                             self.visit(block)?;
                         }
                     }
+                    self.is_masked = around;
                 }
             }
         }
@@ -160,6 +189,9 @@ impl Values<'_> {
     fn role(&self, op: Op) -> Result<Role, &'static str> {
         let body = self.body;
         let view = body.op_ref(op);
+        if let Some(own) = self.steps.get(&op) {
+            return Ok(Role::Step(*own));
+        }
         if body.own_regions(op).next().is_some() {
             return self.role_around(op);
         }
@@ -182,6 +214,9 @@ impl Values<'_> {
         if is_elementwise {
             let mut types = body.operands(op).chain(body.results(op)).map(|own| body.value_type(own));
             return match types.all(|own| is_element(body, own)) {
+                true if self.is_masked && !masks::is_safe(view) => {
+                    Err("an operation in a condition in it may be undefined")
+                }
                 true => Ok(Role::Wide),
                 false => Err("a value in it is no number"),
             };
@@ -200,13 +235,15 @@ impl Values<'_> {
         if !is_loop(body, op) && !is_conditional {
             return Err("an operation in it with regions is neither a loop nor a condition");
         }
-        if body.operands(op).take(num_bounds(body, op)).any(|own| self.varies(own)) {
-            return Err(match is_conditional {
-                true => "a condition in it depends on the iteration",
-                false => "the bounds of a loop in it depend on the iteration",
-            });
+        let differs = body.operands(op).take(num_bounds(body, op)).any(|own| self.varies(own));
+        if differs && !is_conditional {
+            return Err("the bounds of a loop in it depend on the iteration");
+        }
+        if differs && !masks::is_mask(view) {
+            return Err("a condition in it that depends on the iteration has no form for vectors");
         }
         match body.results(op).all(|own| is_element(body, body.value_type(own))) {
+            true if differs => Ok(Role::Masked),
             true => Ok(Role::Around),
             false => Err("a value in it is no number"),
         }

@@ -83,6 +83,11 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "random programs run before and after each pass that simplifies, and random pipelines of five",
     },
     Campaign {
+        name: "parallel",
+        cases: 20_000,
+        does: "random programs before and after their loops become parallel, operations on vectors, and both",
+    },
+    Campaign {
         name: "promotion",
         cases: 10_000,
         does: "random functions before and after promotion to registers, as machine code with memory that faults",

@@ -15,6 +15,7 @@ mod hazards;
 mod ll;
 mod loop_fusion;
 mod native;
+mod parallel;
 mod promotion;
 mod raising;
 mod rewiring;
@@ -27,7 +28,7 @@ mod unrolling;
 type Campaign = (&'static str, fn() -> ExitCode);
 
 /// The campaigns by their names.
-const CAMPAIGNS: [Campaign; 17] = [
+const CAMPAIGNS: [Campaign; 18] = [
     ("c-functions", c_functions::main),
     ("check", check::main),
     ("compositions", compositions::main),
@@ -39,6 +40,7 @@ const CAMPAIGNS: [Campaign; 17] = [
     ("ll", ll::main),
     ("loop-fusion", loop_fusion::main),
     ("native", native::main),
+    ("parallel", parallel::main),
     ("promotion", promotion::main),
     ("raising", raising::main),
     ("rewiring", rewiring::main),

@@ -29,8 +29,10 @@ use loomir_dialects::interfaces::{Access, Conditional, LoopLike, MemoryAccess};
 use loomir_ir::{Body, Op, Value};
 
 use crate::affine::surroundings::is_harmless;
+pub use combined::{Combined, combined};
 pub use reduction::Reduction;
 
+mod combined;
 pub mod reduction;
 
 /// The maximal number of operations between the load and the store of an update.

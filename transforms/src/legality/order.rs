@@ -35,7 +35,6 @@ use loomir_dialects::llvm;
 use loomir_ir::{Body, Op, Trait, Value, ValueDef};
 use smallvec::{SmallVec, smallvec};
 
-use super::band;
 use super::changed_region::ChangedRegion;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
@@ -43,6 +42,7 @@ use super::pairs::{each_pair, every_pair};
 use super::schedule::is_contradiction;
 use super::scheduled::{Access, Around, OpaqueCondition, ScheduledStatement, is_handed_on, shared};
 use super::{Cause, Instance, Verdict, Witness};
+use super::{band, carried};
 use crate::access::base::{Base, Overlap};
 use crate::access::{Answer, Class, Domain, Example, LoopContext, Order, Question, Relation};
 use crate::affine::AffineForm;
@@ -87,8 +87,9 @@ struct Asked<'p> {
     tested: Option<AssumptionId>,
     /// For each common loop of the program, true if it is parallel.
     in_program: SmallVec<[bool; 4]>,
-    /// For each common loop of the tree, true if its iterations may run in any order.
-    in_tree: SmallVec<[bool; 4]>,
+    /// For each common loop of the tree, true if its iterations may run in any order, and if they
+    /// are lanes.
+    in_tree: SmallVec<[(bool, bool); 4]>,
     is_handed_on: bool,
     /// The textual order in the program, and in the tree.
     text: [Ordering; 2],
@@ -145,7 +146,7 @@ impl<'p> Asked<'p> {
             apart: apart(&a.2.0, &b.2.0),
             tested: tested_around(a.0, b.0),
             in_program: in_program.map(|of| part.program.loop_info(of).dimension.is_some()).collect(),
-            in_tree: shared(a.0, b.0).iter().map(|around| around.in_any_order).collect(),
+            in_tree: shared(a.0, b.0).iter().map(|around| (around.in_any_order, around.are_lanes)).collect(),
             is_handed_on: is_handed_on(a.0, b.0),
             text: [a.0.statement.cmp(&b.0.statement), a.1.cmp(&b.1)],
         }
@@ -371,6 +372,13 @@ fn cases<'f>(
     let run_later = match s.base {
         // A loop-carried value that is not passed on allows no order.
         Base::Carried(_) if !is_handed_on(first, second) => smallvec![Ordered::default()],
+        // Lanes may combine values in any order.
+        Base::Carried(_)
+            if carried::anchored(part.program, first.statement).is_some_and(|of| of.combines) =>
+        {
+            let around: SmallVec<[Around; 4]> = around.iter().map(Around::with_lanes_in_order).collect();
+            later(levels, &around, b.1 < a.1)
+        }
         _ => later(levels, around, b.1 < a.1),
     };
     let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));

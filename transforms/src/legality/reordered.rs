@@ -19,8 +19,9 @@ use super::order::either_way;
 use super::scheduled::{Access, ScheduledStatement};
 use crate::access::base::Base;
 use crate::access::updates::reduction::has_poison_flags;
-use crate::access::updates::{Reduction, updates_of};
+use crate::access::updates::{Reduction, combined, updates_of};
 use crate::tree::Program;
+use crate::tree::program::LoopInfo;
 
 /// The maximal number of updates of an object by one reduction for examining each pair.
 const MAX_UPDATES: usize = 16;
@@ -28,11 +29,20 @@ const MAX_UPDATES: usize = 16;
 /// Updates without order: those of one named object by one reduction.
 type Group = (Base, Option<Value>, Reduction);
 
-/// Returns the steps of updates of a program whose flags may be lost.
+/// Returns the steps of updates of a program, and of values that loops carry, whose flags may be
+/// lost.
 pub(super) fn flagged(ir: &Body, program: &Program) -> HashSet<Op> {
+    let combining = program.loops().map(|of| program.loop_info(of)).filter(|info| info.combines);
+    let carried = combining.flat_map(|info| steps_of(ir, info));
     let classes = program.statements().flat_map(|statement| &statement.effects.classes);
     let stores = classes.filter(|(class, _)| class.writes && class.update.is_some());
-    stores.filter_map(|(_, store)| step(ir, *store)).filter(|step| has_poison_flags(ir, *step)).collect()
+    let updates = stores.filter_map(|(_, store)| step(ir, *store));
+    updates.chain(carried).filter(|step| has_poison_flags(ir, *step)).collect()
+}
+
+/// Returns the steps that combine the values a loop carries.
+fn steps_of(ir: &Body, info: &LoopInfo) -> impl Iterator<Item = Op> + use<> {
+    combined(ir, info.block).into_iter().flatten().map(|own| own.step)
 }
 
 /// Returns the flagged updates whose order may differ in a tree with these leaves.
@@ -54,6 +64,14 @@ pub(super) fn steps(
         }
     }
     let mut found = HashSet::new();
+    // Lanes combine what iterations of a loop contribute in another order.
+    for leaf in leaves.iter().filter(|leaf| leaf.loops.iter().any(|own| own.are_lanes)) {
+        let around = part.program.statement(leaf.statement).parent;
+        let infos = around.map(|of| part.program.loop_info(of)).filter(|info| info.combines);
+        found.extend(
+            infos.into_iter().flat_map(|info| steps_of(part.body, info)).filter(|own| flagged.contains(own)),
+        );
+    }
     for ((base, ..), updates) in groups {
         let Some(overlap) = part.oracle.overlap(base, base) else { continue };
         for (i, (own, a)) in updates.iter().enumerate() {

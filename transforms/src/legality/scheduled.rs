@@ -74,8 +74,17 @@ pub(crate) struct Around {
     pub(crate) in_any_order: bool,
     /// True if the iterations of the loop may run at the same time.
     pub(crate) parallel: bool,
+    /// True if the iterations of the loop are lanes of vectors.
+    pub(crate) are_lanes: bool,
     /// The number of its sequence.
     pub(crate) sequence: u32,
+}
+
+impl Around {
+    /// Returns the loop, with its lanes in order if it has some.
+    pub(crate) fn with_lanes_in_order(&self) -> Around {
+        Around { in_any_order: self.in_any_order && !self.are_lanes, ..*self }
+    }
 }
 
 /// Constraints on a leaf's execution through values computed inside of the loops.
@@ -338,6 +347,7 @@ impl Walk<'_> {
             number: self.next_loop,
             in_any_order: own.in_any_order(),
             parallel: *parallel,
+            are_lanes: own.are_lanes(),
             sequence: self.sequence,
         };
         let lead = origins.first().filter(|_| *span == Span::Whole);
@@ -526,6 +536,8 @@ pub(crate) fn shared<'l>(a: &'l ScheduledStatement, b: &ScheduledStatement) -> &
 /// True if the parts of a loop around two leaves of its anchor are in one sequence. The first part
 /// then passes its values on to the other.
 pub(super) fn is_handed_on(first: &ScheduledStatement, second: &ScheduledStatement) -> bool {
-    let sequence = |leaf: &ScheduledStatement| leaf.loops.last().map(|around| around.sequence);
+    // Lanes combine the values of the loop around them.
+    let last = |leaf: &ScheduledStatement| leaf.loops.iter().rfind(|around| !around.are_lanes).copied();
+    let sequence = |leaf: &ScheduledStatement| last(leaf).map(|around| around.sequence);
     sequence(first) == sequence(second)
 }

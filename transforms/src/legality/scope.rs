@@ -299,7 +299,7 @@ impl Scope<'_> {
             let info = part.program.loop_info(done.of);
             if info.begins_reduction() {
                 self.show(info.op, done.map[..done.map.len().saturating_sub(1)].into());
-            } else if info.carried > 0 && done.begins {
+            } else if info.carried > 0 && done.begins && !header.are_lanes() {
                 let around: Iteration = done.map[..done.map.len().saturating_sub(1)].into();
                 let begun = self.begun.entry((done.of, number)).or_insert_with(|| around.clone());
                 if *begun != around && !around_several {
@@ -392,7 +392,12 @@ impl Scope<'_> {
             }
             let carried = Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
             let is_judged = |origin: &Origin| judged.contains(&(info.op, &origin.map[..]));
-            if first == last {
+            if header.are_lanes() && info.combines {
+                let is_there = |open: &&Open| open.of == first.of && open.begins;
+                if first != last || !is_judged(first) || self.open.iter().filter(is_there).count() < 2 {
+                    return carried;
+                }
+            } else if first == last {
                 if header.parallel || (!self.runs_whole(header, first) && !is_judged(first)) {
                     return carried;
                 }
@@ -400,6 +405,9 @@ impl Scope<'_> {
                 let around = |origin: &Origin| origin.map.split_last().map(|(_, around)| around.to_vec());
                 let is_own = |own: &&Origin| own.of == first.of && around(own) == around(first);
                 let run: Vec<&Origin> = header.origins.iter().filter(is_own).collect();
+                if !header.parallel && are_consecutive(&run) && self.are_lanes_of(&run, inside) {
+                    continue;
+                }
                 if header.parallel || !are_consecutive(&run) || !run.into_iter().all(is_judged) {
                     return carried;
                 }
@@ -408,6 +416,22 @@ impl Scope<'_> {
             self.handed_on(info.block, &map)?;
         }
         Ok(())
+    }
+
+    /// True if a body is a loop whose iterations are these copies, at once. Their order is judged
+    /// there.
+    fn are_lanes_of(&self, run: &[&Origin], inside: Green) -> bool {
+        let trees = self.part.trees;
+        let Some(Node::Loop { header, .. }) = trees.only_item(inside).map(|only| trees.get(only)) else {
+            return false;
+        };
+        let header = trees.header(header);
+        let [only] = &header.origins[..] else { return false };
+        let is_copy = |(lane, copy): (i64, &&Origin)| only.of_lane(lane).is_some_and(|own| own == **copy);
+        header.are_lanes()
+            && self.part.program.loop_info(only.of).combines
+            && header.span.trip_count() == Some(run.len() as i64)
+            && (0..).zip(run).all(is_copy)
     }
 
     /// True if a loop of the tree runs this loop of the program whole and in order.

@@ -9,13 +9,19 @@ use loomir_ir::{InsertPoint, Value};
 
 use super::{Emit, outside};
 use crate::affine::AffineForm;
-use crate::tree::{Header, LoopId, Origin};
+use crate::tree::{Header, LoopId, Mark, Origin};
 
 impl Emit<'_> {
     /// Returns the initial values of the loops.
     pub(super) fn inits(&mut self, header: &Header, at: InsertPoint) -> Vec<Value> {
         let mut inits = Vec::new();
         for (origin, _) in header.runs() {
+            if header.are_lanes() {
+                let Some(first) = origin.of_lane(0) else { continue };
+                let own = self.carried_by(origin);
+                inits.extend(own.into_iter().map(|value| self.resolve(value, &first.map, at)));
+                continue;
+            }
             let op = self.program.loop_info(origin.of).op;
             let view = self.body.op_ref(op);
             let own = if self.begun.contains(&self.instance_of(origin)) {
@@ -60,6 +66,16 @@ impl Emit<'_> {
         let depth = self.scopes.len() as u32;
         for (origin, _) in header.runs() {
             let info = self.program.loop_info(origin.of);
+            if let (Some(Mark::Lanes { count }), Some(end)) = (header.mark, self.body.terminator(info.block))
+            {
+                // The lanes yield what the last of them does, to the loop around.
+                let Some(last) = origin.of_lane(i64::from(count) - 1) else { continue };
+                let yielded: Vec<Value> = self.body.operands(end).collect();
+                for (own, value) in yielded.into_iter().zip(values.by_ref()) {
+                    self.define(own, *value, &last.map, depth);
+                }
+                continue;
+            }
             if info.carried > 0 {
                 let instance = self.instance_of(origin);
                 self.begun.insert(instance);

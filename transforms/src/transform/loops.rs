@@ -139,6 +139,11 @@ impl<'a> LoopRef<'a> {
         self.info.has_results()
     }
 
+    /// Returns true if iterations do nothing with the carried values but to combine them.
+    pub fn combines_values(&self) -> bool {
+        self.info.combines
+    }
+
     /// Returns the trip count, if it is constant.
     pub fn trip_count(&self) -> Option<u64> {
         self.info.trip_count()

@@ -6,9 +6,17 @@
 //! writes. The order inside of an iteration stays.
 //!
 //! Loads and stores of neighbouring elements become `vector.load` and `vector.store`. Others load
-//! or store an element of each lane. With `level=1`, loops with one loop inside are vectorized
-//! instead of innermost ones: each lane runs an inner loop of its own, in its order. That is how
-//! sums of floats become vectors without being reordered.
+//! or store an element of each lane. A condition that differs from iteration to iteration becomes a
+//! mask: `vector.maskedload`, `vector.maskedstore`, and `arith.select` for what both sides yield.
+//! A side that touches memory is skipped if no iteration of the block runs it.
+//!
+//! A loop may carry values that its iterations only combine: sums, products, least and greatest
+//! numbers. Each lane combines its own iterations, and `vector.reduction` combines the lanes behind
+//! the loop. Sums of floats need `reassoc` for that.
+//!
+//! With `level=1`, loops with one loop inside are vectorized instead of innermost ones: each lane
+//! runs an inner loop of its own, in its order. That is how sums of floats become vectors without
+//! being reordered.
 //!
 //! LLVM makes vectors too, of innermost loops. This pass shows them in the program, and does what
 //! LLVM does not.
@@ -81,7 +89,7 @@ impl Transformation for Vectorize {
 
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
         for target in loops.filter(|own| !own.is_in_parallel() && own.height() == self.level) {
-            if target.carries_values() {
+            if target.carries_values() && !target.combines_values() {
                 out.missed(&target, "it carries values from one iteration to the next");
             } else if target.trip_count().is_some_and(|trips| trips < self.lanes as u64) {
                 out.missed(&target, "it has fewer iterations than lanes");

@@ -169,6 +169,11 @@ impl Header {
     pub fn in_any_order(&self) -> bool {
         self.parallel || matches!(self.mark, Some(Mark::Hilbert { .. }))
     }
+
+    /// True if the iterations run at once, as operations on vectors.
+    pub fn are_lanes(&self) -> bool {
+        matches!(self.mark, Some(Mark::Lanes { .. }))
+    }
 }
 
 /// Stored properties of a node.

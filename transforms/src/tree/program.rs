@@ -42,6 +42,9 @@ pub struct LoopInfo {
     /// The anchor of a loop with carried values: an operation of a statement that runs exactly once
     /// in each iteration, if there is one. An iteration runs iff its anchor does.
     pub anchor: Option<Op>,
+    /// True if iterations do nothing else with the carried values than to
+    /// [combine](crate::access::updates::combined) them.
+    pub combines: bool,
     /// The dimension, if the operation is a loop whose iterations may run in any order.
     pub dimension: Option<usize>,
     /// The original loop as a tree.

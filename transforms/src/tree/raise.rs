@@ -27,6 +27,7 @@ use super::program::{IfInfo, LoopInfo, Program, StatementInfo};
 use super::sides::If;
 use crate::access::base::AliasMode;
 use crate::access::structure::{MAX_DEPTH, Structure};
+use crate::access::updates::combined;
 use crate::access::{Analyses, Effects, Reader, Space, header_may_be_undefined};
 use crate::affine::AffineForm;
 use crate::affine::condition::Condition;
@@ -260,6 +261,7 @@ impl<'a> Raise<'a> {
             carried,
             reduced,
             anchor: if carried > 0 { anchor(self.body, block) } else { None },
+            combines: carried > 0 && combined(self.body, block).is_some(),
             dimension,
             green: TreeStore::EMPTY,
             may_be_undefined: header_may_be_undefined(self.body, op, true),

@@ -42,6 +42,17 @@ impl Header {
     }
 }
 
+impl Origin {
+    /// Returns the origin in one lane of a loop over lanes, outside of this loop.
+    pub(crate) fn of_lane(&self, lane: i64) -> Option<Origin> {
+        let with = |level: u32| match level.checked_sub(1) {
+            None => Some(AffineForm::constant(lane)),
+            Some(outer) => Some(AffineForm::level(outer)),
+        };
+        self.mapped(&|form| form.substitute(&mut |level| with(level)))
+    }
+}
+
 /// Returns the number of iterations between the first of a run and a later one.
 pub(crate) fn number_in_run(first: &[AffineForm], later: &[AffineForm]) -> Option<i64> {
     let ((first, around), (later, others)) = (first.split_last()?, later.split_last()?);

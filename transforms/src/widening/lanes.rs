@@ -16,6 +16,8 @@ pub(super) struct Numbers {
     steps: HashMap<Value, i64>,
     /// Of those, the values that can be computed from the number of the lane alone.
     computed: HashSet<Value>,
+    /// Of those, the sums that can be computed for a lane that does not run, if they wrap.
+    sums: HashSet<Value>,
 }
 
 type Steps<'a> = &'a dyn Fn(u32) -> Option<i64>;
@@ -28,8 +30,8 @@ impl Numbers {
         (variable, step): (Value, i64),
         varying: HashSet<Value>,
     ) -> Numbers {
-        let (steps, computed) = (HashMap::from_iter([(variable, step)]), HashSet::from_iter([variable]));
-        let mut numbers = Numbers { varying, steps, computed };
+        let (steps, only) = (HashMap::from_iter([(variable, step)]), HashSet::from_iter([variable]));
+        let mut numbers = Numbers { varying, steps, computed: only.clone(), sums: only };
         for op in body.preorder(op) {
             let results: Vec<Value> = body.results(op).filter(|own| numbers.varying.contains(own)).collect();
             if results.is_empty() {
@@ -41,6 +43,9 @@ impl Numbers {
             }
             if let Some(step) = numbers.step_of_op(body, op) {
                 numbers.steps.extend(results.iter().map(|own| (*own, step)));
+            }
+            if numbers.is_sum_op(body, op) {
+                numbers.sums.extend(results);
             }
         }
         numbers
@@ -76,6 +81,27 @@ impl Numbers {
         };
         let Some((last, others)) = access.subscripts.map.results(ctx).split_last() else { return false };
         is_dense && step(last) == Some(1) && others.iter().all(|own| step(own) == Some(0))
+    }
+
+    /// True if the subscripts of an access are sums and products of numbers that are the same for
+    /// all lanes, of the variable, and of such sums.
+    pub(super) fn are_sums(&self, body: &Body, access: &Access) -> bool {
+        let is_plain = |own: &AffineExpr| !divides(body, *own);
+        access.subscripts.map.results(body.ctx()).iter().all(is_plain)
+            && access.subscripts.operands.iter().all(|own| self.is_sum(*own))
+    }
+
+    fn is_sum(&self, value: Value) -> bool {
+        !self.varying.contains(&value) || self.sums.contains(&value)
+    }
+
+    fn is_sum_op(&self, body: &Body, op: Op) -> bool {
+        let map = body.attr(op, "map").and_then(|own| own.as_affine_map(body.ctx()));
+        let is_plain = match map.filter(|_| body.is(op, affine::ApplyOp::DEF)) {
+            Some(map) => map.results(body.ctx()).iter().all(|own| !divides(body, *own)),
+            None => body.is(op, arith::AddIOp::DEF) || body.is(op, arith::SubIOp::DEF),
+        };
+        is_plain && body.operands(op).all(|own| self.is_sum(own))
     }
 
     /// Returns the difference of an index from one lane to the next, if it is always the same.
@@ -125,4 +151,16 @@ fn step_of_expr(body: &Body, expr: AffineExpr, dims: Steps<'_>, symbols: Steps<'
             (of(a)? == 0 && of(b)? == 0).then_some(0)
         }
     }
+}
+
+/// True if an expression has a division or a remainder.
+fn divides(body: &Body, expr: AffineExpr) -> bool {
+    let mut found = false;
+    expr.visit(body.ctx(), &mut |kind| {
+        found |= matches!(
+            kind,
+            AffineExprKind::Mod(..) | AffineExprKind::FloorDiv(..) | AffineExprKind::CeilDiv(..)
+        );
+    });
+    found
 }

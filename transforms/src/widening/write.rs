@@ -1,27 +1,38 @@
 //! Writing operations on vectors.
 
-use hashbrown::HashMap;
-use loomir_dialects::interfaces::{Access, Bound, ParallelLike, Step};
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interfaces::{Access, Bound, LoopLike, ParallelLike, Step};
 use loomir_dialects::{affine, arith, vector};
 use loomir_ir::{
     AffineExpr, AffineExprKind, AffineMap, AttrKind, Block, Body, Builder, InsertPoint, Mapping, Op,
-    OperationState, Type, TypeKind, Value,
+    OperationState, Trait, Type, TypeKind, Value,
 };
 
 use super::lanes::Numbers;
-use super::{Role, Values, is_loop, num_bounds, varying};
+use super::{Role, Values, is_loop, num_bounds, steps, varying};
+use crate::access::updates::Combined;
 
 /// Replaces a parallel loop of one dimension with so many iterations by operations on vectors.
 /// Returns false, and leaves it, if it is no such loop.
 pub(super) fn widen(body: &mut Body, op: Op, lanes: usize) -> bool {
     let Some(Loop { block, first, step }) = Loop::of(body, op) else { return false };
     let variable = body.argument(block, 0);
-    let Ok(varying) = varying(body, block, variable) else { return false };
+    let (Ok(varying), Ok(steps)) = (varying(body, block, variable), steps(body, block)) else { return false };
     let numbers = Numbers::of(body, op, (variable, step), varying);
     let (same, at) = (Mapping::default(), InsertPoint::Before(op));
     let (wide, copies) = (HashMap::new(), HashMap::new());
-    Writer { body, variable, first, step, lanes, numbers, same, wide, copies, at }.ops(block);
+    let mask = None;
+    let mut writer =
+        Writer { body, op, variable, first, step, lanes, numbers, same, wide, copies, steps, mask, at };
+    writer.ops(block);
+    let bounds: HashSet<Op> = body.operands(op).filter_map(|own| body.defining_op(own)).collect();
     body.erase(op);
+    let is_unused = |body: &Body, op: Op| {
+        body.has_trait(op, Trait::Pure) && body.results(op).all(|own| body.uses(own).next().is_none())
+    };
+    // They are in no order, and independent: the result is always the same.
+    let unused: Vec<Op> = bounds.into_iter().filter(|own| is_unused(body, *own)).collect();
+    unused.into_iter().for_each(|own| body.erase(own));
     true
 }
 
@@ -46,9 +57,15 @@ impl Loop {
     fn of(body: &Body, op: Op) -> Option<Loop> {
         let view = body.op_ref(op);
         let ctx = body.ctx();
-        let model = view.info().interface::<dyn ParallelLike>()?;
-        let block = body.entry_block(model.body(view))?;
-        let dimensions = model.dimensions(view);
+        let (inside, dimensions) = match view.info().interface::<dyn ParallelLike>() {
+            Some(model) => (model.body(view), model.dimensions(view)),
+            // Only a parallel loop cannot carry values.
+            None => {
+                let model = view.info().interface::<dyn LoopLike>()?;
+                (model.body(view), vec![model.bounds(view)])
+            }
+        };
+        let block = body.entry_block(inside)?;
         let [bounds] = &dimensions[..] else { return None };
         let step = match bounds.step {
             Step::Constant(step) => step,
@@ -64,7 +81,11 @@ impl Loop {
             },
             Bound::Value(lower) => First::Value(*lower),
         };
-        (step > 0 && body.num_results(op) == 0).then_some(Loop { block, first, step })
+        (step > 0 && body.num_arguments(block) == 1 + body.num_results(op)).then_some(Loop {
+            block,
+            first,
+            step,
+        })
     }
 }
 
@@ -75,38 +96,40 @@ fn constant(body: &Body, value: Value) -> Option<i64> {
 }
 
 /// The state of writing.
-struct Writer<'b> {
-    body: &'b mut Body,
-    variable: Value,
+pub(super) struct Writer<'b> {
+    pub(super) body: &'b mut Body,
+    /// The loop.
+    pub(super) op: Op,
+    pub(super) variable: Value,
     first: First,
     step: i64,
-    lanes: usize,
-    numbers: Numbers,
+    pub(super) lanes: usize,
+    pub(super) numbers: Numbers,
     /// The copies of what is the same for all lanes.
-    same: Mapping,
+    pub(super) same: Mapping,
     /// The vectors of what differs.
-    wide: HashMap<Value, Value>,
+    pub(super) wide: HashMap<Value, Value>,
     /// The values of single lanes in the block that is written.
-    copies: HashMap<(Value, usize), Value>,
-    at: InsertPoint,
+    pub(super) copies: HashMap<(Value, usize), Value>,
+    /// The steps of reductions.
+    steps: HashMap<Op, Combined>,
+    /// The lanes that run, if they need not all run.
+    pub(super) mask: Option<Value>,
+    pub(super) at: InsertPoint,
 }
 
 impl Writer<'_> {
-    fn varies(&self, value: Value) -> bool {
+    pub(super) fn varies(&self, value: Value) -> bool {
         self.numbers.varying.contains(&value)
     }
 
     /// Writes the operations of a block, but for its terminator. Recurses once for each region;
     /// verified programs bound their nesting.
-    fn ops(&mut self, block: Block) {
+    pub(super) fn ops(&mut self, block: Block) {
         let end = self.body.terminator(block);
         let ops: Vec<Op> = self.body.ops(block).filter(|op| Some(*op) != end).collect();
         for op in ops {
-            let varying = std::mem::take(&mut self.numbers.varying);
-            let values = Values { body: self.body, varying };
-            let role = values.role(op);
-            self.numbers.varying = values.varying;
-            match role {
+            match self.role(op) {
                 Ok(Role::Same) => {
                     let copy = self.body.copy_op(op, &mut self.same);
                     Builder::new(self.body, self.at).place(copy);
@@ -114,12 +137,24 @@ impl Writer<'_> {
                 Ok(Role::Wide) => self.widened(op),
                 Ok(Role::Access(access)) => self.access(op, &access),
                 Ok(Role::Around) => self.around(op),
+                Ok(Role::Masked) => self.masked(op),
+                Ok(Role::Step(own)) => self.step(&own),
                 Ok(Role::PerLane) | Err(_) => {}
             }
         }
     }
 
-    fn builder(&mut self, op: Op) -> Builder<'_> {
+    /// Returns the role of an operation.
+    pub(super) fn role(&mut self, op: Op) -> Result<Role, &'static str> {
+        let varying = std::mem::take(&mut self.numbers.varying);
+        let steps = std::mem::take(&mut self.steps);
+        let values = Values { body: self.body, varying, steps, is_masked: self.mask.is_some() };
+        let role = values.role(op);
+        (self.numbers.varying, self.steps) = (values.varying, values.steps);
+        role
+    }
+
+    pub(super) fn builder(&mut self, op: Op) -> Builder<'_> {
         let loc = self.body.loc(op);
         let mut builder = Builder::new(self.body, self.at);
         builder.set_loc(loc);
@@ -127,7 +162,7 @@ impl Writer<'_> {
     }
 
     /// Returns the type of a vector of elements of a type.
-    fn vector(&self, element: Type) -> Type {
+    pub(super) fn vector(&self, element: Type) -> Type {
         let shape = vec![self.lanes as i64].into();
         self.body.ctx().ty(TypeKind::Vector { shape, scalable: vec![false].into(), element })
     }
@@ -135,7 +170,8 @@ impl Writer<'_> {
     /// Writes an operation that computes each element by itself.
     fn widened(&mut self, op: Op) {
         let operands: Vec<Value> = self.body.operands(op).collect();
-        let operands: Vec<Value> = operands.into_iter().map(|own| self.wide(op, own)).collect();
+        let mut operands: Vec<Value> = operands.into_iter().map(|own| self.wide(op, own)).collect();
+        self.make_defined(op, &mut operands);
         let types: Vec<Type> = self.body.results(op).map(|own| self.body.value_type(own)).collect();
         let mut state = OperationState::named(self.body.op_name(op), self.body.loc(op)).operands(&operands);
         state.result_types = types.into_iter().map(|own| self.vector(own)).collect();
@@ -146,7 +182,7 @@ impl Writer<'_> {
     }
 
     /// Returns the vector of a value for an operation.
-    fn wide(&mut self, op: Op, value: Value) -> Value {
+    pub(super) fn wide(&mut self, op: Op, value: Value) -> Value {
         if let Some(own) = self.wide.get(&value) {
             return *own;
         }
@@ -195,7 +231,7 @@ impl Writer<'_> {
     }
 
     /// Returns the value of a lane for an operation. Each is computed once in a block.
-    fn of_lane(&mut self, op: Op, value: Value, lane: usize) -> Value {
+    pub(super) fn of_lane(&mut self, op: Op, value: Value, lane: usize) -> Value {
         if let Some(own) = self.copies.get(&(value, lane)) {
             return *own;
         }
@@ -228,10 +264,15 @@ impl Writer<'_> {
         mapping.value(value)
     }
 
-    /// Returns an element of a vector.
+    /// Returns the element of a lane of a value's vector.
     fn extracted(&mut self, op: Op, value: Value, lane: usize) -> Value {
         let from = self.wide(op, value);
-        let element = self.body.value_type(value);
+        self.element(op, from, lane)
+    }
+
+    /// Returns an element of a vector that is written.
+    pub(super) fn element(&mut self, op: Op, from: Value, lane: usize) -> Value {
+        let element = self.body.value_type(from).scalar(self.body.ctx());
         let mut builder = self.builder(op);
         let ctx = builder.ctx();
         let place = ctx.dense_ints_attr(Type::I64, &[lane as i64]);
@@ -267,6 +308,12 @@ impl Writer<'_> {
         let result = self.body.results(op).next();
         if !self.numbers.are_neighbours(self.body, access) {
             return self.one_by_one(op, access);
+        }
+        if let Some(mask) = self.mask {
+            return match self.numbers.are_sums(self.body, access) {
+                true => self.masked_access(op, access, mask),
+                false => self.one_by_one(op, access),
+            };
         }
         let places = self.subscripts(op, access);
         let memref = self.same.value(access.memref);
@@ -311,15 +358,10 @@ impl Writer<'_> {
     fn one_by_one(&mut self, op: Op, access: &Access) {
         let mut loaded = Vec::new();
         for lane in 0..self.lanes {
-            let mut mapping = Mapping::default();
-            let operands: Vec<Value> = self.body.operands(op).collect();
-            for own in operands {
-                let copy = self.of_lane(op, own, lane);
-                mapping.map(own, copy);
-            }
-            let copy = self.body.copy_op(op, &mut mapping);
-            Builder::new(self.body, self.at).place(copy);
-            loaded.extend(self.body.results(copy));
+            loaded.extend(match self.mask {
+                Some(mask) => self.if_it_runs(op, mask, lane),
+                None => self.access_of_lane(op, lane),
+            });
         }
         if access.stored.is_some() {
             return;
@@ -328,6 +370,19 @@ impl Writer<'_> {
         let ty = self.vector(self.body.value_type(result));
         let new = self.gathered(op, &loaded, ty);
         self.wide.insert(result, new);
+    }
+
+    /// Writes the load or store of a lane. Returns the loaded element.
+    pub(super) fn access_of_lane(&mut self, op: Op, lane: usize) -> Option<Value> {
+        let mut mapping = Mapping::default();
+        let operands: Vec<Value> = self.body.operands(op).collect();
+        for own in operands {
+            let copy = self.of_lane(op, own, lane);
+            mapping.map(own, copy);
+        }
+        let copy = self.body.copy_op(op, &mut mapping);
+        Builder::new(self.body, self.at).place(copy);
+        self.body.results(copy).next()
     }
 
     /// Writes a loop or a condition that all lanes run together.
@@ -373,23 +428,36 @@ impl Writer<'_> {
                 false => _ = self.wide.insert(own, copy),
             }
         }
-        let around = std::mem::replace(&mut self.at, InsertPoint::End(new));
-        let copies = std::mem::take(&mut self.copies);
+        self.within(new, |writer| {
+            let yielded = writer.yielded_by(op, block);
+            let Some(end) = writer.body.terminator(block) else { return };
+            let body = &writer.body;
+            let mut state = OperationState::named(body.op_name(end), body.loc(end)).operands(&yielded);
+            (state.properties, state.attributes) = (body.properties(end), body.attributes(end));
+            writer.builder(end).insert(state);
+        });
+    }
+
+    /// Writes the operations of a block. Returns the vectors of what it yields.
+    pub(super) fn yielded_by(&mut self, op: Op, block: Block) -> Vec<Value> {
         self.ops(block);
-        if let Some(end) = self.body.terminator(block) {
-            let yielded: Vec<Value> = self.body.operands(end).collect();
-            let yielded: Vec<Value> = yielded.into_iter().map(|own| self.wide(op, own)).collect();
-            let mut state =
-                OperationState::named(self.body.op_name(end), self.body.loc(end)).operands(&yielded);
-            (state.properties, state.attributes) = (self.body.properties(end), self.body.attributes(end));
-            self.builder(end).insert(state);
-        }
+        let end = self.body.terminator(block);
+        let yielded: Vec<Value> = end.into_iter().flat_map(|end| self.body.operands(end)).collect();
+        yielded.into_iter().map(|own| self.wide(op, own)).collect()
+    }
+
+    /// Writes into a block. The values of lanes that are computed there are not visible outside.
+    pub(super) fn within<T>(&mut self, block: Block, write: impl FnOnce(&mut Self) -> T) -> T {
+        let around = std::mem::replace(&mut self.at, InsertPoint::End(block));
+        let copies = std::mem::take(&mut self.copies);
+        let result = write(self);
         (self.at, self.copies) = (around, copies);
+        result
     }
 }
 
 /// Writes a number.
-fn index(builder: &mut Builder<'_>, number: i64) -> Value {
+pub(super) fn index(builder: &mut Builder<'_>, number: i64) -> Value {
     let ctx = builder.ctx();
     let state = builder.state(arith::ConstantOp::DEF).attr(&ctx, "value", ctx.index_attr(number));
     builder.value(state.results(&[Type::INDEX]))

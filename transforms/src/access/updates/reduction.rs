@@ -98,7 +98,7 @@ impl Reduction {
             }
             (Reduction::Word(binary), _) if ty.is_index() || ty.is_signless_integer(ctx) => {
                 let width = ty.integer_width(ctx).unwrap_or(64);
-                let highest = || mask(width.saturating_sub(1)) as i128;
+                let highest = || (mask(width) >> 1) as i128;
                 let value = match binary {
                     _ if width > 128 => return None,
                     Binary::Add | Binary::Or | Binary::Xor | Binary::MaxU => 0,
@@ -112,6 +112,29 @@ impl Reduction {
             }
             _ => None,
         }
+    }
+}
+
+impl Reduction {
+    /// Returns the name of the operation among [those of
+    /// vectors](loomir_dialects::vector::COMBINING_KIND). `None` if it is none of them.
+    pub fn kind(self) -> Option<&'static str> {
+        Some(match self {
+            Reduction::Word(Binary::Add) | Reduction::Float(Combining::Add, _) => "add",
+            Reduction::Word(Binary::Mul) | Reduction::Float(Combining::Mul, _) => "mul",
+            Reduction::Word(Binary::And) => "and",
+            Reduction::Word(Binary::Or) => "or",
+            Reduction::Word(Binary::Xor) => "xor",
+            Reduction::Word(Binary::MinS) => "minsi",
+            Reduction::Word(Binary::MinU) => "minui",
+            Reduction::Word(Binary::MaxS) => "maxsi",
+            Reduction::Word(Binary::MaxU) => "maxui",
+            Reduction::Word(_) => return None,
+            Reduction::Float(Combining::Minimum, _) => "minimumf",
+            Reduction::Float(Combining::Maximum, _) => "maximumf",
+            Reduction::Float(Combining::MinNum, _) => "minnumf",
+            Reduction::Float(Combining::MaxNum, _) => "maxnumf",
+        })
     }
 }
 
@@ -191,15 +214,26 @@ pub fn drop_poison_flags(body: &mut Body, op: Op) {
     }
 }
 
-/// Returns the attribute with such flags, and its value without them.
+/// Drops the flags that make a step poison on any numbers, such as the neutral element.
+pub fn drop_promises(body: &mut Body, op: Op) {
+    if let Some((name, left)) = without(body, op, &["nsw", "nuw", "nnan", "ninf"]) {
+        body.set_attr(op, name, left);
+    }
+}
+
+/// Returns the attribute with flags that need not hold, and its value without them.
 fn without_poison_flags(body: &Body, op: Op) -> Option<(&'static str, Attr)> {
     let (reduction, _) = Reduction::of(body, op)?;
-    let promises = match reduction {
-        Reduction::Word(_) => ["nsw", "nuw"],
-        Reduction::Float(Combining::Add | Combining::Mul, _) => ["nnan", "ninf"],
-        Reduction::Float(..) => return None,
-    };
+    match reduction {
+        Reduction::Word(_) => without(body, op, &["nsw", "nuw"]),
+        Reduction::Float(Combining::Add | Combining::Mul, _) => without(body, op, &["nnan", "ninf"]),
+        Reduction::Float(..) => None,
+    }
+}
+
+/// Returns the attribute with some flags, and its value without them. `None` if it has none.
+fn without(body: &Body, op: Op, promises: &[&str]) -> Option<(&'static str, Attr)> {
     let (name, of, own) = flags(body, op)?;
-    let promises = union(of, &promises);
+    let promises = union(of, promises);
     (own & promises != 0).then(|| (name, of.attr(body.ctx(), own & !promises)))
 }

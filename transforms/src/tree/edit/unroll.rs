@@ -75,11 +75,13 @@ impl TreeStore {
     /// Runs blocks of `count` iterations of the loop `tree` at once, and behind them those left
     /// over one after the other. In the tree, those of a block are a parallel loop.
     ///
-    /// `None` as for unrolling, or if the loop carries values, or runs in any order.
+    /// `None` as for unrolling, or if the loop carries values other than those that iterations
+    /// combine, or runs in any order.
     pub(crate) fn vectorized(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
         let Node::Loop { header, .. } = self.get(tree) else { return None };
         let own = self.header(header);
-        if own.in_any_order() || own.origins.iter().any(|own| program.loop_info(own.of).has_results()) {
+        let mut infos = own.origins.iter().map(|own| program.loop_info(own.of));
+        if own.in_any_order() || infos.any(|info| info.has_results() && !info.combines) {
             return None;
         }
         let mark = Some(Mark::Lanes { count: u32::try_from(count).ok()? });

@@ -1,0 +1,164 @@
+//! Random programs before and after their loops become parallel, operations on vectors, and both.
+//!
+//! Both programs are executed, and a race of two iterations is a difference. Without one, any order
+//! and overlap of the iterations computes the same, so no order has to be drawn. Results are
+//! compared bit for bit. Sums of floats that may be reordered add small whole numbers, so that no
+//! order rounds.
+//!
+//! Three of four programs are made for this: loops that combine values, with conditions that
+//! differ from iteration to iteration, and strided, reversed and guarded accesses. The others are
+//! those of the other campaigns. One in ten is lowered, and `lli` computes a sum over its memory.
+
+use loomir::dialects::interp::Limits;
+use loomir::ir::Body;
+
+use crate::behaviour::{Ending, Input, call, same_behaviour, show};
+use crate::check::Checker;
+use crate::peers::Peer;
+use crate::pipelines::Case;
+use crate::random::Random;
+
+mod write;
+
+/// The numbers of compared programs and runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Programs.
+    pub cases: u64,
+    /// Programs with a loop that became parallel.
+    pub parallel: usize,
+    /// Programs with operations on vectors, counted once for each pipeline.
+    pub vectorized: usize,
+    /// Of those, programs with masks.
+    pub masked: usize,
+    /// Of those, programs that combine lanes.
+    pub combined: usize,
+    /// Defined calls that were compared before and after a pipeline.
+    pub compared: usize,
+    /// Calls that are not.
+    pub skipped: usize,
+    /// Programs that `lli` ran.
+    pub native: usize,
+}
+
+/// One program in this many is another campaign's.
+const REGULAR: u64 = 4;
+/// One program in this many is lowered.
+const LOWERED: u64 = 10;
+/// The numbers of lanes of programs that are lowered. `lli` takes long for more.
+const FEW_LANES: [usize; 5] = [2, 3, 4, 8, 16];
+const LANES: [usize; 8] = [2, 2, 3, 4, 5, 8, 16, 256];
+
+/// Runs the programs of these numbers before and after random pipelines. Without `lli`, no program
+/// is run as machine code.
+///
+/// # Errors
+/// The first call that behaves differently afterwards, with the program.
+pub fn run(
+    seed: u64,
+    (first, count): (u64, u64),
+    lli: Option<&Peer>,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let checker = Checker::default();
+    for index in first..first + count {
+        let mut random = Random::of_case(seed, index);
+        let failed = |error: String| format!("case {index}: {error}");
+        match index % REGULAR {
+            0 => regular(&checker, &mut random, tally).map_err(failed)?,
+            _ => {
+                let lli = lli.filter(|_| index % LOWERED == 1);
+                made(&checker, &mut random, lli, tally).map_err(failed)?;
+            }
+        }
+        tally.cases += 1;
+    }
+    Ok(())
+}
+
+/// Returns the text of one program made for this campaign.
+pub fn program(seed: u64, index: u64) -> String {
+    write::program(&mut Random::of_case(seed, index)).0
+}
+
+/// Returns a pipeline that vectorizes loops, and one that makes them parallel.
+fn passes(random: &mut Random, alias: &str, lanes: &[usize]) -> [String; 2] {
+    let (lanes, level) = (*random.pick(lanes), usize::from(random.chance(25)));
+    [
+        format!("loop-vectorize{{lanes={lanes} level={level} alias={alias}}}"),
+        format!("loop-parallelize{{min-cycles=0 alias={alias}}}"),
+    ]
+}
+
+/// Returns the pipelines that are compared.
+fn pipelines([vectors, parallel]: [String; 2]) -> [String; 4] {
+    let both = format!("{vectors},{parallel}");
+    let clean = format!("{vectors},canonicalize,cse");
+    [vectors, parallel, both, clean].map(|passes| format!("builtin.module(func.func({passes}))"))
+}
+
+fn regular(checker: &Checker, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
+    let case = Case::regular(checker, random)?;
+    for pipeline in pipelines(passes(random, "may", &LANES)) {
+        let changed = case.transformed(checker, &pipeline)?;
+        let comparison = case.compare(checker, &pipeline, &changed, None)?;
+        tally.add(&changed, comparison.compared, comparison.skipped);
+    }
+    Ok(())
+}
+
+fn made(checker: &Checker, random: &mut Random, lli: Option<&Peer>, tally: &mut Tally) -> Result<(), String> {
+    let (text, calls) = write::program(random);
+    let failed = |what: &str, error: String| format!("{what}: {error}\n{text}");
+    let before = checker.read(&text).map_err(|errors| failed("as it is", checker.lines(&errors)))?;
+    let all = pipelines(passes(random, "distinct", if lli.is_some() { &FEW_LANES } else { &LANES }));
+    for pipeline in &all {
+        let after = checker.transformed(pipeline, &text);
+        let (after, _) = after.map_err(|errors| failed(pipeline, checker.lines(&errors)))?;
+        let printed = loomir::print(&after);
+        let differs = |error| failed(pipeline, format!("{error}\n{printed}"));
+        let agreement = same_behaviour(&before, &after, "kernel", &calls, &Limits::default());
+        let agreement = agreement.map_err(differs)?;
+        tally.add(&printed, agreement.compared, agreement.skipped);
+    }
+    // The functions that round to 'bf16' are not in `lli`.
+    if let (Some(lli), [vectors, ..]) = (lli.filter(|_| !text.contains("bf16")), &all) {
+        let after = checker.transformed(vectors, &text);
+        let (after, _) = after.map_err(|errors| failed(vectors, checker.lines(&errors)))?;
+        let ran = native(checker, &before, &after, lli);
+        tally.native += usize::from(ran.map_err(|error| {
+            failed(vectors, format!("as machine code: {error}\n{}", loomir::print(&after)))
+        })?);
+    }
+    Ok(())
+}
+
+/// Compares what `lli` prints for the changed program with what the interpreter computes for the
+/// original one. Returns false if the call is not defined.
+fn native(checker: &Checker, before: &Body, after: &Body, lli: &Peer) -> Result<bool, String> {
+    let expected = call(before, "sum", &Input::new(), &Limits::default())?;
+    let Ending::Returned(outcome) = &expected else { return Ok(false) };
+    let words = outcome.to_text();
+    let ll = loomir::to_ll(after).map_err(|errors| checker.lines(&errors))?;
+    let main = "@format = private constant [5 x i8] c\"%ld\\0A\\00\"\ndeclare i32 @printf(ptr, ...)\n\
+                define i32 @main() {\n  %sum = call i64 @sum()\n  \
+                %done = call i32 (ptr, ...) @printf(ptr @format, i64 %sum)\n  ret i32 0\n}\n";
+    let printed = lli.run(&format!("{ll}\n{main}"), &["-"])?;
+    match words.split_whitespace().any(|word| word == printed.trim()) {
+        true => Ok(true),
+        false => Err(format!("expected {}, and lli printed {printed}", show(&expected))),
+    }
+}
+
+impl Tally {
+    fn add(&mut self, changed: &str, compared: usize, skipped: usize) {
+        self.parallel += usize::from(changed.contains("affine.parallel") || changed.contains("scf.parallel"));
+        self.vectorized += usize::from(changed.contains("vector<"));
+        self.masked += usize::from(changed.contains("xi1>"));
+        self.combined += usize::from(
+            changed.lines().any(|line| line.contains("vector.reduction") && !line.contains("xi1>")),
+        );
+        self.compared += compared;
+        self.skipped += skipped;
+    }
+}
