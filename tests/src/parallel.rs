@@ -45,9 +45,11 @@ pub struct Tally {
 const REGULAR: u64 = 4;
 /// One program in this many is lowered.
 const LOWERED: u64 = 10;
-/// The numbers of lanes of programs that are lowered. `lli` takes long for more.
-const FEW_LANES: [usize; 5] = [2, 3, 4, 8, 16];
-const LANES: [usize; 8] = [2, 2, 3, 4, 5, 8, 16, 256];
+/// The numbers of lanes.
+const LANES: [usize; 8] = [2, 2, 3, 4, 5, 8, 16, MANY_LANES];
+/// With so many lanes, one access a lane is too many for `lli` and for the pairs of accesses that
+/// the judge asks about.
+const MANY_LANES: usize = 256;
 
 /// Runs the programs of these numbers before and after random pipelines. Without `lli`, no program
 /// is run as machine code.
@@ -81,25 +83,23 @@ pub fn program(seed: u64, index: u64) -> String {
     write::program(&mut Random::of_case(seed, index)).0
 }
 
-/// Returns a pipeline that vectorizes loops, and one that makes them parallel.
-fn passes(random: &mut Random, alias: &str, lanes: &[usize]) -> [String; 2] {
-    let (lanes, level) = (*random.pick(lanes), usize::from(random.chance(25)));
-    [
-        format!("loop-vectorize{{lanes={lanes} level={level} alias={alias}}}"),
-        format!("loop-parallelize{{min-cycles=0 alias={alias}}}"),
-    ]
-}
-
-/// Returns the pipelines that are compared.
-fn pipelines([vectors, parallel]: [String; 2]) -> [String; 4] {
-    let both = format!("{vectors},{parallel}");
+/// Returns the pipelines that are compared, and true if the first one makes few lanes.
+fn pipelines(random: &mut Random, alias: &str) -> ([String; 4], bool) {
+    let (lanes, level) = (*random.pick(&LANES), usize::from(random.chance(25)));
+    let vectors = format!("loop-vectorize{{lanes={lanes} level={level} alias={alias}}}");
+    let parallel = format!("loop-parallelize{{min-cycles=0 alias={alias}}}");
+    let both = match lanes {
+        MANY_LANES => format!("{parallel},{vectors}"),
+        _ => format!("{vectors},{parallel}"),
+    };
     let clean = format!("{vectors},canonicalize,cse");
-    [vectors, parallel, both, clean].map(|passes| format!("builtin.module(func.func({passes}))"))
+    let all = [vectors, parallel, both, clean].map(|passes| format!("builtin.module(func.func({passes}))"));
+    (all, lanes != MANY_LANES)
 }
 
 fn regular(checker: &Checker, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
     let case = Case::regular(checker, random)?;
-    for pipeline in pipelines(passes(random, "may", &LANES)) {
+    for pipeline in pipelines(random, "may").0 {
         let changed = case.transformed(checker, &pipeline)?;
         let comparison = case.compare(checker, &pipeline, &changed, None)?;
         tally.add(&changed, comparison.compared, comparison.skipped);
@@ -111,7 +111,7 @@ fn made(checker: &Checker, random: &mut Random, lli: Option<&Peer>, tally: &mut 
     let (text, calls) = write::program(random);
     let failed = |what: &str, error: String| format!("{what}: {error}\n{text}");
     let before = checker.read(&text).map_err(|errors| failed("as it is", checker.lines(&errors)))?;
-    let all = pipelines(passes(random, "distinct", if lli.is_some() { &FEW_LANES } else { &LANES }));
+    let (all, is_few) = pipelines(random, "distinct");
     for pipeline in &all {
         let after = checker.transformed(pipeline, &text);
         let (after, _) = after.map_err(|errors| failed(pipeline, checker.lines(&errors)))?;
@@ -122,7 +122,7 @@ fn made(checker: &Checker, random: &mut Random, lli: Option<&Peer>, tally: &mut 
         tally.add(&printed, agreement.compared, agreement.skipped);
     }
     // The functions that round to 'bf16' are not in `lli`.
-    if let (Some(lli), [vectors, ..]) = (lli.filter(|_| !text.contains("bf16")), &all) {
+    if let (Some(lli), [vectors, ..]) = (lli.filter(|_| is_few && !text.contains("bf16")), &all) {
         let after = checker.transformed(vectors, &text);
         let (after, _) = after.map_err(|errors| failed(vectors, checker.lines(&errors)))?;
         let ran = native(checker, &before, &after, lli);

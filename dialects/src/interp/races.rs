@@ -4,7 +4,7 @@
 //! it finds no race, every order and every overlap of the iterations computes the same, because no
 //! iteration depends on another.
 //!
-//! **Limits.** Loads and stores of single elements count. Copies, vectors, linalg and called
+//! **Limits.** Loads and stores of single elements and of vectors count. Copies, linalg and called
 //! external functions do not, and atomic updates are no races. Of nested parallel loops, iterations
 //! of the outermost one are compared.
 //!

@@ -8,9 +8,15 @@
 //! surrounding loops. Values pass from one part to another only within one sequence, so the parts
 //! of one run stay in one. A loop without an anchor runs whole.
 //!
+//! Lanes of vectors may run in any order although a loop carries values, if iterations do nothing
+//! else with these than to [combine](crate::access::updates::combined) them. The loop around the
+//! lanes passes the values on from one block of lanes to the next.
+//!
 //! **Assumptions.**
 //! - Only a loop's iterations and the code behind it see its carried values. Tried with
 //!   `fixtures/fusion/carried_parts.mlir` and `iter_args.mlir`.
+//! - Whoever writes lanes as operations on vectors combines what all of them contribute. Tried with
+//!   `fixtures/vectorize/reductions.mlir`.
 //!
 //! **Cost.** An access a loop.
 
