@@ -517,11 +517,7 @@ impl Emit<'_> {
             None => self.shell(header, lead, at),
         };
         // A parallel loop that shares its iterations with one of another kind has one dimension.
-        let combines = header.are_lanes() && info.carried > 0;
-        if header.parallel
-            && !combines
-            && (info.dimension.is_none() || header.span == Span::Whole && !of_one_kind)
-        {
+        if header.parallel && (info.dimension.is_none() || header.span == Span::Whole && !of_one_kind) {
             parallel::in_any_order(self.body, &mut state);
         }
         self.begin_reductions(&[header], &mut state, at);

@@ -157,11 +157,14 @@ impl Emit<'_> {
     }
 }
 
-/// Makes the state of a new loop without carried values that of a parallel loop. A loop whose
-/// induction variable is no index, or is compared without a sign, stays as it is: its order is one
-/// of those allowed.
+/// Makes the state of a new loop that of a parallel loop. A loop that carries values, as lanes may,
+/// or whose induction variable is no index, or is compared without a sign, stays as it is: its
+/// order is one of those allowed.
 pub(super) fn in_any_order(body: &Body, state: &mut OperationState) {
     let ctx = body.ctx();
+    if !state.result_types.is_empty() {
+        return;
+    }
     if state.name == ctx.op_name_of(affine::ForOp::DEF) {
         affine::parallel::of_loop(ctx, state);
         return;
