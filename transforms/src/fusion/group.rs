@@ -48,7 +48,8 @@ pub(super) struct Member {
     lower: Option<AffineForm>,
     /// The first time, over `scale`: a form over the surrounding levels.
     start: AffineForm,
-    /// The exclusive ends of its times, over `scale`, in the same way. Empty if unknown.
+    /// The exclusive ends of its times, over `scale`: forms over the surrounding levels. Empty if
+    /// unknown.
     ends: Vec<AffineForm>,
     /// The number by which `ends` are divided.
     scale: i64,
@@ -413,12 +414,6 @@ impl Group {
     /// Returns the number by which the ends of the shared times are divided: the first member's.
     fn scale(&self) -> i64 {
         self.members[0].scale
-    }
-
-    /// Returns the assumption that it has so many times, if values alone decide it.
-    pub(super) fn has_times(&self, least: u64) -> Option<Assumption> {
-        let ([start], [end]) = (&self.starts[..], &self.ends[..]) else { return None };
-        times::at_least(&end.minus(start)?, i64::try_from(least).ok()?.checked_mul(self.scale())?)
     }
 
     /// Refuses two loops of different kinds, and loops with unsigned induction variables. An

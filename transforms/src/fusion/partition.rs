@@ -307,8 +307,7 @@ impl Fusion<'_> {
     ) -> Result<Attempt, Missed> {
         let alias = self.alias;
         let is_version = |group: &Group| self.body.attr(group.op(self.program), marks::VERSIONED).is_some();
-        let is_versioned = is_version(first) || is_version(second);
-        if is_versioned {
+        if is_version(first) || is_version(second) {
             self.alias = alias.untested();
         }
         let mut plan = self.plan_either_way(first, between, second, loop_context);
@@ -336,17 +335,6 @@ impl Fusion<'_> {
             0 => Saving::of(&own, &others, shift, machine),
             all => Saving::tested(all, first.assumed.is_empty(), (&own, &others), shift, machine),
         };
-        // A test leaves short loops apart. Behind it they stay apart.
-        if is_versioned || alias != self.options.alias {
-            saving = saving.of_short_loops();
-        } else if alias == AliasMode::Version
-            && let Some(assumption) = saving.memory_bound.and_then(|least| first.has_times(least))
-        {
-            let tested = [&attempt.plan.assumed[..], &[assumption]].concat();
-            if self.too_many_tests(first, &tested).is_none() {
-                attempt.plan.assumed = tested;
-            }
-        }
         let Reshaped { before, behind, .. } = &attempt.plan.reshaped;
         let left = [before, behind].into_iter().flatten().filter_map(|group| group.work.as_deref());
         let was = [first, second].into_iter().filter_map(|group| group.work.as_deref());

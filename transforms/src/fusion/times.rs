@@ -8,8 +8,7 @@
 use loomir_polyhedra::Limits;
 
 use crate::access::LoopContext;
-use crate::affine::{AffineForm, Atom};
-use crate::assumption::Assumption;
+use crate::affine::AffineForm;
 use crate::tree::levels::absolute;
 use crate::tree::{Origin, Program};
 
@@ -92,11 +91,4 @@ fn is_at_least(a: &AffineForm, b: &AffineForm, loop_context: &LoopContext) -> bo
 /// True if it is known that no times are from all starts on and before all ends.
 pub(super) fn are_none(starts: &[AffineForm], ends: &[AffineForm], loop_context: &LoopContext) -> bool {
     starts.iter().any(|start| ends.iter().any(|end| is_at_least(start, end, loop_context)))
-}
-
-/// Returns the assumption that a form is at least a number, if it is a form over values alone.
-pub(super) fn at_least(form: &AffineForm, number: i64) -> Option<Assumption> {
-    let beyond = form.plus(&AffineForm::constant(number), -1)?;
-    let is_of_values = beyond.all_atoms(&|atom| matches!(atom, Atom::Param(_)));
-    (is_of_values && beyond.as_constant().is_none()).then(|| Assumption::Natural(vec![beyond]))
 }
