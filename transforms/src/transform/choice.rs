@@ -34,6 +34,9 @@ const MAX_COMPARED: u64 = 4096;
 /// may be unlike its neighbours.
 const PATIENCE: usize = 2;
 
+/// The cycles of a tree, and the edit that leads to it, if there is one.
+type Found = (f64, Green, Option<Edit>);
+
 /// Returns those of several edits of one loop that make it cheaper, the cheapest first; `ahead`, if
 /// register tiles come later. Edits that cannot be applied are left out. `None` if none can be
 /// applied.
@@ -57,7 +60,7 @@ pub(super) fn cheaper(
     // The costs of more and more copies fall, and then they rise.
     let mut by_copies: Vec<(usize, Edit)> = edits.into_iter().enumerate().collect();
     by_copies.sort_by_key(|(_, edit)| copies(&edit.change));
-    let mut tried: Vec<(usize, (f64, Green, Option<Edit>))> = Vec::new();
+    let mut tried: Vec<(usize, Found)> = Vec::new();
     let (mut lowest, mut dearer) = (f64::INFINITY, 0);
     for (place, edit) in by_copies {
         let Some(root) = edit.apply(program, trees, program.root) else { continue };
@@ -72,7 +75,7 @@ pub(super) fn cheaper(
     }
     // Among equals the first one of the proposal is taken.
     tried.sort_by_key(|(place, _)| *place);
-    let mut found: Vec<(f64, Green, Option<Edit>)> = tried.into_iter().map(|(_, own)| own).collect();
+    let mut found: Vec<Found> = tried.into_iter().map(|(_, own)| own).collect();
     if found.is_empty() {
         return None;
     }
