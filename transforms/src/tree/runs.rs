@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::green::{Header, Origin};
 use super::ids::LoopId;
+use super::levels::in_iteration;
 use crate::affine::AffineForm;
 
 impl Header {
@@ -45,11 +46,7 @@ impl Header {
 impl Origin {
     /// Returns the origin in one lane of a loop over lanes, outside of this loop.
     pub(crate) fn of_lane(&self, lane: i64) -> Option<Origin> {
-        let with = |level: u32| match level.checked_sub(1) {
-            None => Some(AffineForm::constant(lane)),
-            Some(outer) => Some(AffineForm::level(outer)),
-        };
-        self.mapped(&|form| form.substitute(&mut |level| with(level)))
+        self.mapped(&|form| form.substitute(&mut |level| Some(in_iteration(lane, level))))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use crate::affine::AffineForm;
 use crate::tree::green::{Green, Header, Mark, Node, TreeStore};
+use crate::tree::levels::in_iteration;
 
 impl TreeStore {
     /// Returns a tree with each loop over [copies](Mark::Copies) written as items one after the
@@ -65,12 +65,8 @@ impl TreeStore {
         let items: Vec<Green> = self.items(body).collect();
         let mut all = Vec::new();
         for copy in 0..count {
-            let with = |level: u32| match level.checked_sub(1) {
-                None => Some(AffineForm::constant(copy)),
-                Some(outer) => Some(AffineForm::level(outer)),
-            };
             for item in &items {
-                all.push(self.substituted(*item, &with)?);
+                all.push(self.substituted(*item, &|level| Some(in_iteration(copy, level)))?);
             }
         }
         Some(all)
