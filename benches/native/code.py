@@ -381,8 +381,10 @@ def compile_times(rows):
     ways = ("clang", "polly", "fuse", "optimize")
     out = ["Seconds of processor time to compile it, the lesser of two:", "",
            f"| kernel | {' | '.join(ways)} | optimize to polly |", "| --- |" + " --- |" * (len(ways) + 1)]
-    times = [(row["name"], [row["seconds"].get(way) for way in ways]) for row in rows]
+    times = [(row["name"], [row.get("seconds", {}).get(way) for way in ways]) for row in rows]
     times = [(name, own) for name, own in times if None not in own]
+    if not times:
+        return []
     for name, own in times:
         out.append(f"| {name} | {' | '.join(f'{one:.2f}' for one in own)} | {own[3] / own[1]:.2f} |")
     mean = statistics.geometric_mean([own[3] / own[1] for _, own in times])
