@@ -31,7 +31,8 @@
 //! - Costs are estimates for one machine: caches keep what was touched last, lines are fetched
 //!   ahead, and memory that contraction will remove counts.
 //! - Two loops of unknown trip count are fused at the cost of vector instructions, if that pays for
-//!   long loops. Short ones are slower then.
+//!   long loops. A run-time test leaves short ones apart. Without tests (`alias` is not `version`),
+//!   short ones are slower then.
 //! - Sums that a loop carries as values are estimated one by one, though LLVM makes vectors of
 //!   neighbouring ones. Estimates are made before sums become values.
 

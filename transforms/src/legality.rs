@@ -50,7 +50,7 @@ pub(crate) use explain::{iterations, object, symbols};
 pub use judge::Approved;
 pub use merge::{independent, merged};
 pub use permutable::Permutable;
-pub use runtime_checks::zero as assumed_zero;
+pub use runtime_checks::{at_least as assumed_at_least, zero as assumed_zero};
 pub use schedule::{ApprovedPlan, Ending, Piece, Schedule};
 
 mod atomic_updates;

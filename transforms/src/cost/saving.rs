@@ -15,9 +15,11 @@ pub struct Saving {
     pub comparisons: usize,
     /// The part of the longer loop's iterations that is peeled.
     pub apart: f64,
-    /// True if vector instructions are lost at no cost: a trip count is unknown, and loops longer
-    /// than the caches gain more by fetching common lines once.
-    pub memory_bound: bool,
+    /// The iterations from which on vector instructions are lost at no cost, if a trip count is
+    /// unknown: such loops exceed a cache, and gain more by fetching common lines once.
+    pub memory_bound: Option<i64>,
+    /// The cycles that shorter loops lose, which `cycles` leaves out then.
+    pub lost_if_short: f64,
 }
 
 /// Why fusing costs something.
@@ -84,6 +86,12 @@ impl Saving {
         self.losses.iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, loss)| loss)
     }
 
+    /// Returns the saving if loops may be short.
+    pub(crate) fn of_short_loops(self) -> Saving {
+        let cycles = self.cycles - self.lost_if_short;
+        Saving { cycles, memory_bound: None, lost_if_short: 0.0, ..self }
+    }
+
     /// True if a loop that was vectorized runs one element at a time.
     pub fn loses_lanes(&self) -> bool {
         self.losses.iter().any(|(_, loss)| matches!(loss, Loss::Vectorization { .. }))
@@ -147,11 +155,18 @@ impl Saving {
         let fetching = saving.fetched((first, second), &shares, shift, 0.0, machine);
         saving.cycles = net(fetching, both);
         if both > apart && (first.assumed || second.assumed) && first.streams.share_moving(&second.streams) {
-            let long = Saving::default().fetched((first, second), &shares, shift, f64::INFINITY, machine);
-            saving.memory_bound = net(long, both) > 0.0;
+            // Twice the bytes of a cache leave nothing in it.
+            let mut distances = machine.caches.iter().map(|cache| 2.0 * cache.bytes as f64);
+            let pays = |distance: &f64| {
+                let long = Saving::default().fetched((first, second), &shares, shift, *distance, machine);
+                net(long, both) > 0.0
+            };
+            let each = lines_of_both(first, second) * machine.line as f64 / trips.max(1.0);
+            saving.memory_bound = distances.find(pays).map(|bytes| (bytes / each.max(1.0)).ceil() as i64);
         }
-        if saving.memory_bound {
-            saving.cycles = net(fetching, apart);
+        if saving.memory_bound.is_some() {
+            saving.lost_if_short = net(fetching, apart) - saving.cycles;
+            saving.cycles += saving.lost_if_short;
         }
         // The remaining iterations of one loop are a loop of their own.
         if first.common == second.common && second.common == second.trips {
@@ -188,15 +203,11 @@ impl Saving {
         machine: &Machine,
     ) -> [f64; 3] {
         let line = machine.line as f64;
-        let shared = || second.streams.all.iter().filter_map(|own| Some((first.streams.get(&own.key)?, own)));
-        let (mut lines, mut at_once) = (0.0, 0.0);
-        for (before, own) in shared() {
-            lines += before.lines.min(own.lines);
-            at_once += before.at_once.min(own.at_once);
-        }
+        let shared = || shared(first, second);
+        let at_once = shared().map(|(before, own)| before.at_once.min(own.at_once)).sum::<f64>();
         // The bytes touched between an access of the first loop and one of the second if they stay
         // apart. Then the bytes of an iteration of either loop, and of the fused loop.
-        let apart = ((first.streams.lines + second.streams.lines - lines) * line).max(distance);
+        let apart = (lines_of_both(first, second) * line).max(distance);
         let one = |work: &Work| work.streams.at_once * line;
         let both = one(first) + one(second) - at_once * line;
         let mut reused = 0.0;
@@ -313,6 +324,17 @@ impl Machine {
     pub(super) fn counting(&self) -> f64 {
         COUNTING / self.issue
     }
+}
+
+/// Returns the streams that two loops share, as each traverses them.
+fn shared<'w>(first: &'w Work, second: &'w Work) -> impl Iterator<Item = (&'w Stream, &'w Stream)> {
+    second.streams.all.iter().filter_map(|own| Some((first.streams.get(&own.key)?, own)))
+}
+
+/// Returns the lines that two loops touch together.
+fn lines_of_both(first: &Work, second: &Work) -> f64 {
+    let common = shared(first, second).map(|(before, own)| before.lines.min(own.lines)).sum::<f64>();
+    first.streams.lines + second.streams.lines - common
 }
 
 /// Returns the time of `operations` operations in `trips` iterations, `lanes` iterations at once.

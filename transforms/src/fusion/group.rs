@@ -48,8 +48,7 @@ pub(super) struct Member {
     lower: Option<AffineForm>,
     /// The first time, over `scale`: a form over the surrounding levels.
     start: AffineForm,
-    /// The exclusive ends of its times, over `scale`: forms over the surrounding levels. Empty if
-    /// unknown.
+    /// The exclusive ends of its times, over `scale`, in the same way. Empty if unknown.
     ends: Vec<AffineForm>,
     /// The number by which `ends` are divided.
     scale: i64,
@@ -414,6 +413,12 @@ impl Group {
     /// Returns the number by which the ends of the shared times are divided: the first member's.
     fn scale(&self) -> i64 {
         self.members[0].scale
+    }
+
+    /// Returns the assumption that it has so many times, if that can be tested.
+    pub(super) fn has_times(&self, least: i64, program: &Program) -> Option<Assumption> {
+        let times = gap(&self.ends, &self.starts)?;
+        crate::legality::assumed_at_least(&times, least.checked_mul(self.scale())?, program)
     }
 
     /// Refuses two loops of different kinds, and loops with unsigned induction variables. An

@@ -297,6 +297,14 @@ impl Fusion<'_> {
         self.extents_are_known(&assumed, &items)
     }
 
+    /// Returns the assumptions of a plan and one that `first` has so many iterations, if a run-time
+    /// check can be written for all.
+    fn testing_length(&self, first: &Group, plan: &Plan, least: i64) -> Option<Vec<Assumption>> {
+        let tested = [&plan.assumed[..], &[first.has_times(least, self.program)?]].concat();
+        let may_be = self.can_be_tested(&tested) && self.too_many_tests(first, &tested).is_none();
+        may_be.then_some(tested)
+    }
+
     /// Plans the fusion of `second` with `first`, and computes its saving.
     pub(super) fn attempt(
         &mut self,
@@ -307,7 +315,8 @@ impl Fusion<'_> {
     ) -> Result<Attempt, Missed> {
         let alias = self.alias;
         let is_version = |group: &Group| self.body.attr(group.op(self.program), marks::VERSIONED).is_some();
-        if is_version(first) || is_version(second) {
+        let is_versioned = is_version(first) || is_version(second);
+        if is_versioned {
             self.alias = alias.untested();
         }
         let mut plan = self.plan_either_way(first, between, second, loop_context);
@@ -335,6 +344,16 @@ impl Fusion<'_> {
             0 => Saving::of(&own, &others, shift, machine),
             all => Saving::tested(all, first.assumed.is_empty(), (&own, &others), shift, machine),
         };
+        if let Some(least) = saving.memory_bound
+            && self.options.alias == AliasMode::Version
+        {
+            // A test leaves short loops apart. Behind it they stay apart.
+            let may_test = !is_versioned && alias == AliasMode::Version;
+            match may_test.then(|| self.testing_length(first, &attempt.plan, least)).flatten() {
+                Some(tested) => attempt.plan.assumed = tested,
+                None => saving = saving.of_short_loops(),
+            }
+        }
         let Reshaped { before, behind, .. } = &attempt.plan.reshaped;
         let left = [before, behind].into_iter().flatten().filter_map(|group| group.work.as_deref());
         let was = [first, second].into_iter().filter_map(|group| group.work.as_deref());

@@ -89,7 +89,7 @@ pub(super) fn fused(
     let remark = match attempt.saving.loses_lanes() {
         true => {
             let why = match &attempt.saving {
-                Saving { memory_bound: true, .. } => "memory is the bound of long loops",
+                Saving { memory_bound: Some(_), .. } => "memory is the bound of long loops",
                 Saving { cycles: 0.0.., .. } => "the saving outweighs this",
                 _ => "the grouping saves more",
             };

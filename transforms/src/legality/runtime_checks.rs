@@ -49,9 +49,7 @@ pub(super) fn apart_under_conditions(
     let is_open = |form: &&AffineForm| !question.loop_context.implies(form, oracle.limits);
     let open: Vec<AffineForm> = conditions.into_iter().filter(is_open).cloned().collect();
     let is_testable = |form: &AffineForm, program: &Program| {
-        form.all_atoms(&|atom| is_known_before(program, atom))
-            && is_simple(form)
-            && runs_long(question, form, oracle)
+        is_tested_before(program, form) && runs_long(question, form, oracle)
     };
     if !open.is_empty() {
         let program = oracle.tested_before?;
@@ -108,6 +106,19 @@ fn is_known_before(program: &Program, atom: &Atom) -> bool {
     is_testable(atom) && program.is_known(&AffineForm::atom(atom.clone()), 0)
 }
 
+/// True if a test of a form can be made before the trees of a program.
+fn is_tested_before(program: &Program, form: &AffineForm) -> bool {
+    form.all_atoms(&|atom| is_known_before(program, atom)) && is_simple(form)
+}
+
+/// Returns the assumption that a form over parameters known before the trees of `program` is at
+/// least a number. `None` for a constant, and if the form is unsuitable.
+pub fn at_least(form: &AffineForm, number: i64, program: &Program) -> Option<Assumption> {
+    let beyond = form.plus(&AffineForm::constant(number), -1)?;
+    let is_open = is_tested_before(program, &beyond) && beyond.as_constant().is_none();
+    is_open.then(|| Assumption::Natural(vec![beyond]))
+}
+
 /// Returns the assumption that a form over parameters known before the trees of `program` is zero.
 /// `None` if loops with trip counts `trips` could then not run long, or if the form is unsuitable.
 pub fn zero(
@@ -117,10 +128,7 @@ pub fn zero(
     program: &Program,
     limits: &Limits,
 ) -> Option<Assumption> {
-    if !form.all_atoms(&|atom| is_known_before(program, atom)) || !is_simple(form) {
-        return None;
-    }
-    let assumption = Assumption::zero(form)?;
+    let assumption = is_tested_before(program, form).then(|| Assumption::zero(form))??;
     let facts = assumption.facts();
     let behind_first: Option<Vec<AffineForm>> =
         trips.iter().map(|trips| trips.minus(&AffineForm::constant(1))).collect();
