@@ -55,7 +55,7 @@ use loomir_lowering::linalg_to_loops;
 use loomir_lowering::raising::{self, Facts, Gone, Lifted, Opaque, Uncounted};
 use loomir_transforms::access::callees::Callees;
 use loomir_transforms::access::variables_of;
-use loomir_transforms::approximation::can_approximate;
+use loomir_transforms::approximation::{Formulas, has_formula};
 use loomir_transforms::{contraction, distribution, fusion, promotion};
 use optimize::Optimized;
 
@@ -262,7 +262,7 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
     let alias = fusion.alias.untested();
     let small = FuseOptions { alias, max_shift: 0, unroll_and_jam: false, ..fusion.clone() };
     let bounds =
-        Bounds { fewest_loops: if only_loops { 2 } else { 1 }, approximates: optimizes, extent, facts };
+        Bounds { fewest_loops: if only_loops { 2 } else { 1 }, writes_out: optimizes, extent, facts };
     (fused.raised, fused.changed) = for_each_function_with(module, bounds, &mut |body, around| {
         let is_for_size = loomir_lowering::ll::is_for_size(body.root_ref());
         let fusion = if is_for_size { &small } else { fusion };
@@ -495,6 +495,8 @@ struct Around {
     symbols: SymbolTable,
     layout: Arc<DataLayout>,
     variables: Arc<HashSet<Name>>,
+    /// The functions that have formulas on its target.
+    formulas: Formulas,
 }
 
 impl Around {
@@ -511,7 +513,9 @@ impl Around {
     fn known(ctx: &Context, callees: Callees, symbols: SymbolTable) -> Around {
         let layout = Arc::new(DataLayout::of_symbols(ctx, &symbols));
         let variables = Arc::new(variables_of(ctx, &symbols));
-        Around { callees: Arc::new(callees), symbols, layout, variables }
+        let triple = symbols.own_attr(ctx, "llvm.target_triple");
+        let formulas = Formulas::for_target(triple.and_then(|own| own.as_str(ctx)));
+        Around { callees: Arc::new(callees), symbols, layout, variables, formulas }
     }
 
     /// Returns the same analyses with knowledge of the surroundings.
@@ -530,7 +534,7 @@ fn for_each_function(
 ) -> (Raised, Vec<Name>) {
     for_each_function_with(
         module,
-        Bounds { fewest_loops: 1, approximates: false, extent: Extent::Whole, facts: Facts::Omitted },
+        Bounds { fewest_loops: 1, writes_out: false, extent: Extent::Whole, facts: Facts::Omitted },
         f,
     )
 }
@@ -540,8 +544,8 @@ fn for_each_function(
 struct Bounds {
     /// The number of loops below which a function stays.
     fewest_loops: usize,
-    /// True if a function that computes something approximately does not stay for that.
-    approximates: bool,
+    /// True if a function with calls that become arithmetic does not stay for that.
+    writes_out: bool,
     extent: Extent,
     facts: Facts,
 }
@@ -655,14 +659,15 @@ impl Raised {
         &mut self,
         function: &mut Body,
         around: &Around,
-        Bounds { fewest_loops, approximates, extent, facts }: Bounds,
+        Bounds { fewest_loops, writes_out, extent, facts }: Bounds,
         f: &mut dyn FnMut(&mut Body, &Around) -> bool,
     ) -> bool {
         let places = raising::loops(function);
         if places.is_empty() {
             return false;
         }
-        let gains = || approximates && function.all_ops().any(|op| can_approximate(function, op));
+        let has_formula = |op| has_formula(function, op, around.formulas);
+        let gains = || writes_out && function.all_ops().any(has_formula);
         let raised = match places.len() < fewest_loops && !gains() {
             true => Err(Opaque::Alone),
             false => raising::raise(function, &around.symbols),

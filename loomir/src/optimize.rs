@@ -5,13 +5,13 @@
 //!     transposed ─┘ fuse ┘ distribute ┘ interchange ┘ fuse ┘  tile  ┘ register tiles
 //! ```
 //!
-//! Functions that may be approximate become arithmetic first, inside of loops, if that is estimated
-//! to be faster. Rows that are summed along may have transposed copies. A way through this picture
-//! takes each of its steps or goes past it, and each step is made of edits that the judge approved.
-//! Inside of a step, costs choose: the order of a nest, the sizes of its tiles, the number of
-//! copies of a loop. At the end of each way the whole function is
-//! [estimated](loomir_transforms::cost::cycles). The cheapest one is taken, and the original if no
-//! other is cheaper by more than noise.
+//! Functions become arithmetic first, inside of loops, if they may be approximate or if the numbers
+//! stay the same, and if that is estimated to be faster. Rows that are summed along may have
+//! transposed copies. A way through this picture takes each of its steps or goes past it, and each
+//! step is made of edits that the judge approved. Inside of a step, costs choose: the order of a
+//! nest, the sizes of its tiles, the number of copies of a loop. At the end of each way the whole
+//! function is [estimated](loomir_transforms::cost::cycles). The cheapest one is taken, and the
+//! original if no other is cheaper by more than noise.
 //!
 //! **Cost.** A bounded number of ways. Each takes about as long as fusing the function.
 
@@ -22,7 +22,7 @@ use loomir_ir::pass::EditLimit;
 use loomir_ir::text::{PrintOptions, print};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Op};
 use loomir_transforms::access::Analyses;
-use loomir_transforms::approximation::{approximate, can_approximate, make_exact};
+use loomir_transforms::approximation::{Formulas, has_formula, make_exact, may_be_approximate, write_out};
 use loomir_transforms::cost::{self, Cost, OnMachine};
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::interchange::Interchange;
@@ -135,7 +135,7 @@ pub(super) fn optimize(
     let fusion = &FuseOptions { edits: EditLimit::default(), unroll_and_jam: false, ..fusion.clone() };
     let ways = Ways { around, fusion, contraction, analyses: around.known_to(&fusion.analyses) };
     let original = ways.candidate(body.duplicate(), Optimized::default());
-    let (original, present) = ways.approximated(original);
+    let (original, present) = ways.written_out(original);
     let fused = ways.fused(&original);
     let mut best: Option<Candidate> = None;
     // Costs chose the fusions already. If nothing was fused, both are the same.
@@ -226,11 +226,11 @@ fn num_loops(body: &Body) -> usize {
     body.all_ops().filter(|op| body.info(*op).interface::<dyn LoopLike>().is_some()).count()
 }
 
-/// Returns the functions inside of loops that may be approximate.
-fn approximate_calls(body: &Body) -> Vec<Op> {
+/// Returns the functions inside of loops for which there is arithmetic.
+fn functions_in_loops(body: &Body, among: Formulas) -> Vec<Op> {
     let is_loop = |op: Op| body.info(op).interface::<dyn LoopLike>().is_some();
     let around = |op: Op| std::iter::successors(body.parent_op(op), |op| body.parent_op(*op));
-    body.all_ops().filter(|op| can_approximate(body, *op) && around(*op).any(is_loop)).collect()
+    body.all_ops().filter(|op| has_formula(body, *op, among) && around(*op).any(is_loop)).collect()
 }
 
 /// The properties of all ways.
@@ -255,12 +255,13 @@ impl Ways<'_> {
         Candidate { cycles: self.cycles(&body), body, made }
     }
 
-    /// Returns the function with arithmetic for what loops may compute approximately, if that is
-    /// estimated to be faster than calls, and the cycles with calls. Calls compute one number at a
-    /// time: clang has functions of vectors only where it is told a library.
-    fn approximated(&self, original: Candidate) -> (Candidate, f64) {
+    /// Returns the function with arithmetic for the functions in its loops, if that is estimated to
+    /// be faster than calls, and the cycles with calls. Calls compute one number at a time: clang
+    /// has functions of vectors only where it is told a library.
+    fn written_out(&self, original: Candidate) -> (Candidate, f64) {
+        let among = self.around.formulas;
         let mut called = original.body.duplicate();
-        let calls = approximate_calls(&called);
+        let calls = functions_in_loops(&called, among);
         if calls.is_empty() {
             let present = original.cycles;
             return (original, present);
@@ -268,16 +269,20 @@ impl Ways<'_> {
         calls.into_iter().for_each(|op| make_exact(&mut called, op));
         let present = self.cycles(&called);
         let (mut body, mut made) = (original.body.duplicate(), original.made.clone());
-        for op in approximate_calls(&body) {
+        for op in functions_in_loops(&body, among) {
             let (loc, name) = (body.loc(op), body.op_ref(op).name().to_owned());
-            if approximate(&mut body, op) {
-                let text = format!("Function approximated: {name} is arithmetic now, as afn allows");
-                made.remarks.push(Remarks { body: &body, pass: NAME }.passed("Approximated", loc, &text));
+            let (how, why, done) = match may_be_approximate(&body, op) {
+                true => ("Approximated", "Function approximated", "as afn allows"),
+                false => ("WrittenOut", "Function written out", "with the results of the C library"),
+            };
+            if write_out(&mut body, op, among) {
+                let text = format!("{why}: {name} is arithmetic now, {done}");
+                made.remarks.push(Remarks { body: &body, pass: NAME }.passed(how, loc, &text));
                 made.edits += 1;
             }
         }
         let own = self.candidate(body, made);
-        if own.cycles < present { (own, present) } else { (original, present) }
+        if own.cycles < present * (1.0 - NOISE) { (own, present) } else { (original, present) }
     }
 
     /// Returns the fused function.

@@ -15,6 +15,7 @@
 //! | [`transformations`] | all random programs before and after each transformation |
 //! | [`compositions`], [`hashed`] | random compositions of edits; trees with hashes for operations |
 //! | [`mutations`], [`verdicts`] | small changes of programs; the checker's verdicts on right and wrong pairs |
+//! | [`exponentials`] | exponential functions as arithmetic, beside the C library |
 //! | [`expressions`] | random integer expressions, and their values |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; the loops that Loomir and `opt` fuse |
 //! | [`unrolling`], [`flattening`] | loops of graphs, unrolled, peeled, jammed; flattened |
@@ -33,6 +34,7 @@ pub mod chains;
 pub mod compositions;
 pub mod edits;
 pub mod everyday;
+pub mod exponentials;
 pub mod expressions;
 pub mod flattening;
 pub mod generate;

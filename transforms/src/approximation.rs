@@ -1,12 +1,16 @@
-//! Functions that may be approximate become arithmetic, so that loops with them become vectors.
+//! Functions become arithmetic, so that loops with them become vectors.
 //!
-//! The flag `afn` allows a program to compute a function approximately. A call of the C library
-//! computes one number; arithmetic computes as many as a vector holds. `exp` and `exp2` of `f32`
+//! A call of the C library computes one number; arithmetic computes as many as a vector holds.
+//!
+//! The flag `afn` allows a program to compute a function approximately. `exp` and `exp2` of `f32`
 //! and `f64`, and `log` and `tanh` of `f32`, are replaced by a polynomial of a reduced argument, as
-//! are the intrinsics of LLVM for them. Functions without the flag stay, and so do sine and cosine,
-//! whose argument is costly to reduce if it is great.
+//! are the intrinsics of LLVM for them. Sine and cosine stay, whose argument is costly to reduce if
+//! it is great.
 //!
-//! | function | greatest error in units of the last place |
+//! Without the flag, `exp` and `exp2` of `f32` can be computed with the [very numbers](library) of
+//! the C libraries of Linux. Other functions stay.
+//!
+//! | function | greatest error in units of the last place, with `afn` |
 //! | --- | --- |
 //! | `exp`, `f32` | 1.02 |
 //! | `exp2`, `f32` | 1.23 |
@@ -16,9 +20,9 @@
 //! | `exp2`, `f64` | 1.25 |
 //!
 //! Errors of `f32` are the greatest of all arguments, errors of `f64` of twenty million. Products
-//! may be added without being rounded (`contract`), where the target can; the bounds hold for both.
-//! Zeros, infinities, NaNs and subnormal numbers give what the function gives: `afn` does not allow
-//! to ignore them.
+//! may be added without being rounded (`contract`), where the target can; the bounds hold for both,
+//! and so do the very numbers. Zeros, infinities, NaNs and subnormal numbers give what the function
+//! gives: `afn` does not allow to ignore them.
 //!
 //! **Example.** The exponential function, which the flag allows to approximate:
 //!
@@ -33,15 +37,18 @@
 //!
 //! - Floating-point numbers round to nearest, as they do for all operations of `arith` without a
 //!   rounding mode. Strict functions, which may change it, have other operations.
+//! - `math.exp` and `llvm.exp` without `afn` are the function of the C library that the program is
+//!   linked with. Its target says which one that is, or else this machine.
 //!
 //! **Cost.** Linear in the operations.
 
 use loomir_dialects::{arith, llvm};
 use loomir_ir::opdef::EnumDef;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Body, Builder, Diagnostics, FloatKind, Op, Type, TypeKind};
+use loomir_ir::{Body, Builder, Diagnostics, FloatKind, Op, Type, TypeKind, Value};
 
 mod formulas;
+mod library;
 mod writer;
 
 use writer::{DOUBLE, Format, SINGLE, Writer};
@@ -51,11 +58,14 @@ pub const PASS: PassInfo = PassInfo {
     name: "math-polynomial-approximation",
     anchor: None,
     summary: "Write functions that may be approximate (afn) as arithmetic",
-    options: &[],
-    make: |_| Ok(Box::new(Approximate)),
+    options: &[("exact", "false", "also those for which arithmetic gives the numbers of glibc and musl")],
+    make: |options| {
+        let is_exact = options.parse("exact", false)?;
+        Ok(Box::new(Approximate(if is_exact { Formulas::All } else { Formulas::Approximate })))
+    },
 };
 
-struct Approximate;
+struct Approximate(Formulas);
 
 impl Pass for Approximate {
     fn name(&self) -> &str {
@@ -65,8 +75,8 @@ impl Pass for Approximate {
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         body.for_each_body(&mut |body| {
             let ops: Vec<Op> = body.all_ops().collect();
-            let approximated = ops.into_iter().filter(|op| approximate(body, *op)).count();
-            cx.count("Functions approximated", approximated as u64);
+            let written = ops.into_iter().filter(|op| write_out(body, *op, self.0)).count();
+            cx.count("Functions written as arithmetic", written as u64);
         });
         Ok(())
     }
@@ -94,47 +104,109 @@ pub fn make_exact(body: &mut Body, op: Op) {
     }
 }
 
-/// True if [`approximate`] replaces an operation.
-pub fn can_approximate(body: &Body, op: Op) -> bool {
-    formula_of(body, op).is_some()
+/// The functions that become arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Formulas {
+    /// Functions that may be approximate.
+    Approximate,
+    /// Also functions for which arithmetic gives the numbers of the C library.
+    All,
 }
 
-/// Replaces a function by arithmetic. Returns false, and leaves it, if it is none that may be
-/// approximate, or if there is no formula for its type.
-pub fn approximate(body: &mut Body, op: Op) -> bool {
-    let Some((formula, format)) = formula_of(body, op) else { return false };
+impl Formulas {
+    /// Returns the formulas for a target triple, or for this machine. The C libraries of Linux are
+    /// known; others may round otherwise.
+    ///
+    /// ```
+    /// use loomir_transforms::approximation::Formulas;
+    /// assert_eq!(Formulas::for_target(Some("x86_64-pc-linux-gnu")), Formulas::All);
+    /// assert_eq!(Formulas::for_target(Some("arm64-apple-macosx")), Formulas::Approximate);
+    /// ```
+    pub fn for_target(triple: Option<&str>) -> Formulas {
+        match triple.map_or(cfg!(target_os = "linux"), |own| own.contains("linux")) {
+            true => Formulas::All,
+            false => Formulas::Approximate,
+        }
+    }
+}
+
+/// True if [`write_out`] replaces an operation.
+pub fn has_formula(body: &Body, op: Op, among: Formulas) -> bool {
+    Formula::of(body, op, among).is_some()
+}
+
+/// Replaces a function by arithmetic. Returns false, and leaves it, if there is no formula for it
+/// and its type.
+pub fn write_out(body: &mut Body, op: Op, among: Formulas) -> bool {
+    let Some(formula) = Formula::of(body, op, among) else { return false };
     let (argument, result) = (body.operand(op, 0), body.result(op, 0));
-    let mut writer = Writer::new(Builder::before(body, op), argument, format);
-    let value = formula(&mut writer, argument);
+    let ty = body.value_type(argument);
+    let value = formula.write(Builder::before(body, op), argument, ty);
     body.replace_all_uses(result, value);
     body.erase(op);
     true
 }
 
-type Formula = fn(&mut Writer<'_>, loomir_ir::Value) -> loomir_ir::Value;
+type Write = fn(&mut Writer<'_>, Value) -> Value;
 
-/// Returns the formula of a function that may be approximate, and the format of its numbers.
-fn formula_of(body: &Body, op: Op) -> Option<(Formula, &'static Format)> {
-    let view = body.op_ref(op);
-    let name = view.name().strip_prefix("math.").or(view.name().strip_prefix("llvm.intr."))?;
-    let formula: Formula = match name {
-        "exp" => formulas::exp,
-        "exp2" => formulas::exp2,
-        "log" => formulas::log,
-        "tanh" => formulas::tanh,
-        _ => return None,
-    };
-    if !may_be_approximate(body, op) || view.num_operands() != 1 || view.num_results() != 1 {
-        return None;
+/// Arithmetic for a function.
+enum Formula {
+    /// In the format of the argument.
+    Approximate(Write, &'static Format),
+    /// Of an `f32` within a range, in `f64`.
+    Exact(Write, [f64; 2]),
+}
+
+impl Formula {
+    /// Returns the formula of a function.
+    fn of(body: &Body, op: Op, among: Formulas) -> Option<Formula> {
+        let view = body.op_ref(op);
+        let name = view.name().strip_prefix("math.").or(view.name().strip_prefix("llvm.intr."))?;
+        if view.num_operands() != 1 || view.num_results() != 1 {
+            return None;
+        }
+        let ctx = body.ctx();
+        let ty = view.operand_type(0);
+        let scalar = ty.scalar(ctx);
+        if scalar != ty && !matches!(ty.kind(ctx), TypeKind::Vector { .. }) {
+            return None;
+        }
+        let TypeKind::Float(kind) = scalar.kind(ctx) else { return None };
+        if !may_be_approximate(body, op) {
+            let is_known = among == Formulas::All && *kind == FloatKind::F32;
+            return match name {
+                "exp" if is_known => Some(Formula::Exact(library::exp, library::RANGE[0])),
+                "exp2" if is_known => Some(Formula::Exact(library::exp2, library::RANGE[1])),
+                _ => None,
+            };
+        }
+        let write: Write = match name {
+            "exp" => formulas::exp,
+            "exp2" => formulas::exp2,
+            "log" => formulas::log,
+            "tanh" => formulas::tanh,
+            _ => return None,
+        };
+        let format = match kind {
+            FloatKind::F32 => &SINGLE,
+            FloatKind::F64 if matches!(name, "exp" | "exp2") => &DOUBLE,
+            _ => return None,
+        };
+        Some(Formula::Approximate(write, format))
     }
-    let ctx = body.ctx();
-    let ty = view.operand_type(0);
-    let is_vector = matches!(ty.kind(ctx), TypeKind::Vector { .. });
-    let scalar: Type = ty.scalar(ctx);
-    let format = match scalar.kind(ctx) {
-        TypeKind::Float(FloatKind::F32) => &SINGLE,
-        TypeKind::Float(FloatKind::F64) if matches!(name, "exp" | "exp2") => &DOUBLE,
-        _ => return None,
-    };
-    (scalar == ty || is_vector).then_some((formula, format))
+
+    /// Writes the function of an argument of this type.
+    fn write(self, builder: Builder<'_>, argument: Value, ty: Type) -> Value {
+        match self {
+            Formula::Approximate(write, format) => write(&mut Writer::new(builder, ty, format), argument),
+            Formula::Exact(write, range) => {
+                let mut single = Writer::new(builder, ty, &SINGLE);
+                let x = single.clamped(argument, range);
+                let mut double = single.in_format(&DOUBLE);
+                let x = double.converted(arith::ExtFOp::DEF, x);
+                let result = write(&mut double, x);
+                double.in_format(&SINGLE).converted(arith::TruncFOp::DEF, result)
+            }
+        }
+    }
 }

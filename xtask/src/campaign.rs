@@ -103,6 +103,11 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "neighbouring loops with what compilers seldom see, run as machine code before and after fusion",
     },
     Campaign {
+        name: "exponentials",
+        cases: 2_048,
+        does: "exponential functions as arithmetic beside the C library, for every number of 32 bits",
+    },
+    Campaign {
         name: "c-functions",
         cases: 20_000,
         does: "random C functions behind pointers, compiled by clang before and after fusion, called with memory that overlaps in many ways",

@@ -8,6 +8,7 @@ mod c_functions;
 mod check;
 mod compositions;
 mod everyday;
+mod exponentials;
 mod flattening;
 mod fusion;
 mod graphs;
@@ -28,11 +29,12 @@ mod unrolling;
 type Campaign = (&'static str, fn() -> ExitCode);
 
 /// The campaigns by their names.
-const CAMPAIGNS: [Campaign; 18] = [
+const CAMPAIGNS: [Campaign; 19] = [
     ("c-functions", c_functions::main),
     ("check", check::main),
     ("compositions", compositions::main),
     ("everyday", everyday::main),
+    ("exponentials", exponentials::main),
     ("flattening", flattening::main),
     ("fusion", fusion::main),
     ("graphs", graphs::main),

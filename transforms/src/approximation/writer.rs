@@ -107,12 +107,17 @@ pub(super) struct Writer<'b> {
 }
 
 impl<'b> Writer<'b> {
-    /// Writes numbers of the type of `argument`, which is the format or a vector of it.
-    pub(super) fn new(builder: Builder<'b>, argument: Value, format: &'static Format) -> Self {
+    /// Writes numbers of a format, or vectors of them with the shape of a type.
+    pub(super) fn new(builder: Builder<'b>, shape: Type, format: &'static Format) -> Self {
         let ctx = builder.ctx();
-        let float = builder.type_of(argument);
+        let float = shape.with_scalar(&ctx, format.float);
         let contract = arith::FASTMATH.attr(&ctx, arith::FASTMATH.value_of("contract").unwrap_or(0));
         Writer { bits: float.with_scalar(&ctx, format.bits), builder, format, float, contract }
+    }
+
+    /// Writes numbers of another format at the same place.
+    pub(super) fn in_format(self, format: &'static Format) -> Self {
+        Writer::new(self.builder, self.float, format)
     }
 
     /// Returns a floating-point number.
@@ -247,9 +252,23 @@ impl<'b> Writer<'b> {
         self.cast(arith::SIToFPOp::DEF, integer, ty)
     }
 
+    /// Returns a number of another format in this one: `def` is `arith.extf` or `arith.truncf`.
+    pub(super) fn converted(&mut self, def: &'static OpDef, x: Value) -> Value {
+        let ty = self.float;
+        self.cast(def, x, ty)
+    }
+
     fn cast(&mut self, def: &'static OpDef, value: Value, ty: Type) -> Value {
         let state = self.builder.state(def).operands(&[value]).results(&[ty]);
         self.builder.value(state)
+    }
+
+    /// Returns the multiple of `unit` that is nearest to `x`, and bits that end with the number of
+    /// units. Adding a number whose last bit is worth a unit rounds it.
+    pub(super) fn multiple(&mut self, x: Value, unit: f64) -> (Value, Value) {
+        let unit = self.number(1.5 * (self.format.fraction as f64).exp2() * unit);
+        let sum = self.sum(x, unit);
+        (self.difference(sum, unit), self.bits(sum))
     }
 
     /// Returns a number rounded to an integer `n`, and the power of two to multiply by for it, in
