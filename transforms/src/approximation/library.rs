@@ -21,7 +21,7 @@ use super::writer::Writer;
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 const LOG2_E_IN_PARTS: [f64; 2] = [1.4426950365304947, 4.358468697063245e-9];
 
-/// The coefficients of a polynomial `p`. Libraries take `1 + r * p(r)` as `2^r`, for `r` up to 1/64.
+/// The coefficients of a polynomial `p`. Libraries take `1 + r * p(r)` as `2^r`, for small `r`.
 const REST: [f64; 3] = [0.6931471806916203, 0.2402284522445722, 0.05550361559341535];
 
 /// The multiples for which libraries look up a power.
