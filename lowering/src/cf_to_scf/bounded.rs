@@ -11,16 +11,27 @@
 //!   leaves the object before it wraps around.
 //! - If so many iterations are certain to run into undefined behaviour, the count need not hold.
 //!   They are certain if each iteration is certain to complete.
+//! - The count need not hold either if no iteration has an effect, and the loop leaves no value. A
+//!   condition that does not change may decide that: rows without columns. Tried with
+//!   `fixtures/raising/columns.ll`.
+//! - An object has less than two to the power of 63 elements. An index moves in one direction too,
+//!   if its product with the size of an element does not wrap around.
 //!
 //! **Cost.** The operations of each loop once for each loop around, if no range bounds it.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::integer::signed;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::memory::address::{NUSW, NUW, byte_offsets, no_wrap_flags};
 use loomir_ir::Value;
+use loomir_ir::graph::Digraph;
+use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::loops::LoopId;
 use loomir_transforms::affine::operation::Predicate;
 
+use crate::cfg::branch::{is_plain, targets};
+use crate::cfg::effects::is_seen;
+use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Expr, ExprId, ExprType};
 
@@ -157,7 +168,7 @@ impl Bounds {
     }
 
     /// True if a loop, or one in it with the same count that each iteration enters, accesses
-    /// another place of one object in each iteration.
+    /// another place of one object in each iteration that has an effect.
     fn has_accesses(&mut self, scev: &mut ScalarEvolution<'_>, of: LoopId) -> bool {
         if let Some(known) = self.by_accesses.get(&of) {
             return *known;
@@ -169,11 +180,12 @@ impl Bounds {
 
     fn find_accesses(&mut self, scev: &mut ScalarEvolution<'_>, of: LoopId) -> bool {
         let (function, analysis) = (scev.function(), scev.analysis());
+        let course = Course::of(scev, of);
         let latches = scev.latches(of);
-        let always = |node: u32| latches.iter().all(|latch| analysis.dominators().dominates(node, *latch));
-        let nodes: Vec<u32> =
-            analysis.loops().get(of).nodes.iter().copied().filter(|node| always(*node)).collect();
-        for node in nodes {
+        for node in analysis.loops().get(of).nodes.iter().copied() {
+            if !course.passes(node, &latches) {
+                continue;
+            }
             for op in function.ops(analysis.block(node)) {
                 let pointer = match (function.is(op, llvm::LoadOp::DEF), function.is(op, llvm::StoreOp::DEF))
                 {
@@ -181,7 +193,7 @@ impl Bounds {
                     (_, true) => function.operand(op, 1),
                     _ => continue,
                 };
-                if moves(scev, of, pointer) {
+                if moves(scev, &course, node, pointer) {
                     return true;
                 }
             }
@@ -191,29 +203,166 @@ impl Bounds {
         children.into_iter().any(|inner| {
             count.is_some()
                 && scev.counts(inner).exact == count
-                && always(analysis.loops().get(inner).header())
+                && course.passes(analysis.loops().get(inner).header(), &latches)
                 && self.has_accesses(scev, inner)
         })
     }
 }
 
-/// True if an address in a loop moves by a fixed distance in each iteration, from one first time
-/// that inner loops run to the next.
-fn moves(scev: &mut ScalarEvolution<'_>, of: LoopId, pointer: Value) -> bool {
-    if scev.expr_type(pointer) != Some(ExprType::Pointer(WIDTH)) {
+/// The iterations of a loop that have effects. Conditions that do not change may decide that none
+/// has.
+struct Course {
+    of: LoopId,
+    /// The nodes of the loop.
+    nodes: HashMap<u32, u32>,
+    /// Their dominators, where each such condition leads to the effects.
+    dominators: DominatorTree,
+}
+
+impl Course {
+    fn of(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Course {
+        let analysis = scev.analysis();
+        let own = &analysis.loops().get(of).nodes;
+        let nodes: HashMap<u32, u32> = own.iter().copied().zip(0..).collect();
+        let effects = if leaves_values(scev, of) { None } else { place_of_effects(scev, of) };
+        let mut edges = Vec::new();
+        for node in own {
+            let needed = effects.and_then(|place| needed_edge(scev, of, (*node, place)));
+            let all = analysis.graph().successors(*node).iter();
+            let inside =
+                all.filter(|to| needed.is_none_or(|only| only == **to)).filter_map(|to| nodes.get(to));
+            edges.extend(inside.filter(|to| **to != 0).map(|to| (nodes[node], *to)));
+        }
+        let dominators = DominatorTree::new(&Digraph::new(own.len(), &edges), 0);
+        Course { of, nodes, dominators }
+    }
+
+    /// True if an iteration passes through a node before it comes to one of these ends.
+    fn passes(&self, node: u32, ends: &[u32]) -> bool {
+        let Some(node) = self.nodes.get(&node).filter(|node| self.dominators.is_reachable(**node)) else {
+            return false;
+        };
+        let known = ends.iter().filter_map(|end| self.nodes.get(end));
+        let mut reached = known.filter(|end| self.dominators.is_reachable(**end)).peekable();
+        reached.peek().is_some() && reached.all(|end| self.dominators.dominates(*node, *end))
+    }
+}
+
+/// Returns the nearest node that dominates all effects in a loop. `None` if it has none.
+fn place_of_effects(scev: &ScalarEvolution<'_>, of: LoopId) -> Option<u32> {
+    let (function, analysis) = (scev.function(), scev.analysis());
+    let has_effects = |node: &&u32| {
+        let mut ops = function.ops(analysis.block(**node));
+        ops.any(|op| !is_plain(function, op) && is_seen(function, op))
+    };
+    let places = analysis.loops().get(of).nodes.iter().filter(has_effects).copied();
+    places.reduce(|a, b| analysis.dominators().nearest_common(a, b))
+}
+
+/// Returns the edge of a branch in a loop that leads to the effects, if the branch goes the same
+/// way in all iterations, and there are none the other way.
+fn needed_edge(scev: &mut ScalarEvolution<'_>, of: LoopId, (node, effects): (u32, u32)) -> Option<u32> {
+    let (function, analysis) = (scev.function(), scev.analysis());
+    let branch = function.terminator(analysis.block(node))?;
+    if !function.is(branch, llvm::CondBrOp::DEF) {
+        return None;
+    }
+    let leads_there = |to: &&u32| {
+        analysis.graph().predecessors(**to) == [node] && analysis.dominators().dominates(**to, effects)
+    };
+    let to = *analysis.graph().successors(node).iter().find(leads_there)?;
+    let condition = function.operand(branch, 0);
+    scev.expr_type(condition)?;
+    let condition = scev.expr(condition);
+    scev.is_invariant(condition, of).then_some(to)
+}
+
+/// True if a value that a loop computes is used behind it.
+fn leaves_values(scev: &ScalarEvolution<'_>, of: LoopId) -> bool {
+    let (function, analysis) = (scev.function(), scev.analysis());
+    let is_inside = |block| analysis.loops().contains(of, analysis.number(block));
+    let roles = Roles::of(analysis, of);
+    roles.exiting.iter().any(|from| {
+        let branch = function.terminator(analysis.block(*from));
+        let ways = branch.map(|branch| targets(function, branch)).unwrap_or_default();
+        let leaving = ways.into_iter().filter(|to| !is_inside(to.block));
+        let mut values = leaving.flat_map(|to| to.operands);
+        values.any(|value| function.value_block(value).is_none_or(is_inside))
+    })
+}
+
+/// True if an access in a node of a loop is at another place of its object each time the loops
+/// around it in the loop run for the first time, and moves by a fixed distance.
+fn moves(scev: &mut ScalarEvolution<'_>, course: &Course, node: u32, pointer: Value) -> bool {
+    if scev.expr_type(pointer) != Some(ExprType::Pointer(WIDTH)) || !is_in_first_times(scev, course, node) {
         return false;
     }
-    let mut id = scev.expr(pointer);
-    while let Expr::AddRec(around, parts) = scev.get(id).clone() {
-        if around == of {
-            let [_, step] = parts[..] else { return false };
-            return scev.range_in(step, Some(of)).unsigned.0 > 0;
-        }
-        let header = scev.analysis().loops().get(around).header();
-        if !scev.analysis().loops().contains(of, header) {
-            return false;
-        }
-        id = parts[0];
+    let address = scev.expr(pointer);
+    [Some(address), element(scev, course.of, pointer)].into_iter().flatten().any(|place| {
+        let steps = steps(scev, course.of, place);
+        steps.is_some_and(|steps| is_moving(scev, course, &steps, node))
+    })
+}
+
+/// True if each loop around a node passes through it in its first iteration, if it has effects.
+fn is_in_first_times(scev: &ScalarEvolution<'_>, course: &Course, node: u32) -> bool {
+    let loops = scev.analysis().loops();
+    let around = std::iter::successors(loops.innermost(node), |own| loops.get(*own).parent);
+    let mut inner = around.take_while(|own| *own != course.of);
+    inner.all(|own| course.passes(node, &scev.latches(own)))
+}
+
+/// True if the last of some steps is not zero where a node runs: its range says so, or a loop
+/// inside passes through all places between.
+fn is_moving(scev: &mut ScalarEvolution<'_>, course: &Course, steps: &[(LoopId, ExprId)], node: u32) -> bool {
+    let [inner @ .., (_, step)] = steps else { return false };
+    let inside = scev.analysis().loops().innermost(node);
+    if scev.range_in(*step, inside).unsigned.0 > 0 {
+        return true;
     }
-    false
+    // All places of the loop inside are in the object, less than half of all words apart. One step
+    // further is no whole turn.
+    let [.., (around, by)] = inner else { return false };
+    let exiting = Roles::of(scev.analysis(), *around).exiting;
+    let Some(times) = scev.trip_count(*around).filter(|_| course.passes(node, &exiting)) else {
+        return false;
+    };
+    scev.width(times) == scev.width(*by)
+        && scev.mul(&[times, *by]) == *step
+        && is_moving(scev, course, inner, node)
+}
+
+/// Returns by how much a number grows in `of` and in the loops inside, from one first time that
+/// the loops in them run to the next. `of` comes last.
+fn steps(scev: &ScalarEvolution<'_>, of: LoopId, mut id: ExprId) -> Option<Vec<(LoopId, ExprId)>> {
+    let loops = scev.analysis().loops();
+    let mut steps = Vec::new();
+    while let Expr::AddRec(around, parts) = scev.get(id) {
+        let [start, step] = parts[..] else { return None };
+        steps.push((*around, step));
+        if *around == of {
+            return Some(steps);
+        }
+        if !loops.contains(of, loops.get(*around).header()) {
+            return None;
+        }
+        id = start;
+    }
+    None
+}
+
+/// Returns the index of an address computation in a loop, if different indices are different places
+/// in an object, in the same order: the product of the index and its size does not wrap around.
+fn element(scev: &mut ScalarEvolution<'_>, of: LoopId, pointer: Value) -> Option<ExprId> {
+    let (function, analysis) = (scev.function(), scev.analysis());
+    let view = function.defining_op(pointer).map(|op| function.op_ref(op))?;
+    if !view.is(llvm::GEPOp::DEF) || no_wrap_flags(view) & (NUSW | NUW) == 0 {
+        return None;
+    }
+    let root = function.value_block(view.operand(0))?;
+    let (_, scaled) = byte_offsets(view, scev.data_layout()).ok()?;
+    let [(index, 1..)] = scaled[..] else { return None };
+    let is_element = !analysis.loops().contains(of, analysis.number(root))
+        && scev.expr_type(index) == Some(ExprType::Integer(WIDTH));
+    is_element.then(|| scev.expr(index))
 }

@@ -25,7 +25,7 @@ pub(super) fn only_reads(function: &Body, op: Op) -> bool {
 
 /// True if the execution of an operation is observable, apart from its results and its duration.
 /// Undefined behaviour does not count as observable.
-pub(super) fn is_seen(function: &Body, op: Op) -> bool {
+pub(crate) fn is_seen(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) {
         return false;
     }

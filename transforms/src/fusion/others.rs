@@ -29,12 +29,17 @@ impl Fusion<'_> {
             return;
         }
         let entries = || segments.iter().flat_map(|segment| &segment.entries);
-        let has_candidate = entries().any(|entry| matches!(entry, Entry::Group(_)));
+        let is_loop = |entry: &&Entry| match entry {
+            Entry::Statement(_, passive) => remarks::no_candidate(self.body, passive.op).is_some(),
+            Entry::Group(_) => true,
+            Entry::If(..) => false,
+        };
+        let has_several = entries().filter(is_loop).nth(1).is_some();
         let (mut before, mut was_tried): (Option<Known>, bool) = (None, false);
         for entry in entries() {
             let own = match entry {
                 Entry::Statement(_, passive) => {
-                    let remark = remarks::no_candidate(self.body, passive.op).filter(|_| has_candidate);
+                    let remark = remarks::no_candidate(self.body, passive.op).filter(|_| has_several);
                     remark.into_iter().for_each(|remark| self.report.remarks.push(remark));
                     continue;
                 }

@@ -3,7 +3,7 @@
 //!
 //! The names in brackets are those of LLVM's `loop-fusion`, if it has one for the reason.
 
-use loomir_dialects::interfaces::ParallelLike;
+use loomir_dialects::interfaces::{LoopLike, ParallelLike};
 use loomir_dialects::scf;
 use loomir_ir::diagnostics::{Arg, Fields};
 use loomir_ir::{Body, Diagnostic, Loc, Op};
@@ -170,6 +170,8 @@ pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
         ("UnknownTripCount", "Loop has unknown trip count")
     } else if body.info(op).interface::<dyn ParallelLike>().is_some() {
         ("CombinesValues", "Its iterations combine values")
+    } else if body.info(op).interface::<dyn LoopLike>().is_some_and(|own| own.is_unsigned(body.op_ref(op))) {
+        ("UnknownTripCount", "It may run 2^63 times, and has loops inside")
     } else {
         return None;
     };
