@@ -8,7 +8,7 @@
 //! **Assumptions.**
 //! - No object covers half of all addresses. An access is in the object that its address is based
 //!   on, whatever the arithmetic did. From place to place in one direction, the address therefore
-//!   leaves the object before it wraps around.
+//!   leaves the object before it wraps around. Volatile accesses may be elsewhere.
 //! - If so many iterations are certain to run into undefined behaviour, the count need not hold.
 //!   They are certain if each iteration is certain to complete.
 //! - The count need not hold either if no iteration has an effect, and the loop leaves no value. A
@@ -23,10 +23,10 @@ use hashbrown::HashMap;
 use loomir_dialects::interp::integer::signed;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::address::{NUSW, NUW, byte_offsets, no_wrap_flags};
-use loomir_ir::Value;
 use loomir_ir::graph::Digraph;
 use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Body, Op, Value};
 use loomir_transforms::affine::operation::Predicate;
 
 use crate::cfg::branch::{is_plain, targets};
@@ -186,16 +186,9 @@ impl Bounds {
             if !course.passes(node, &latches) {
                 continue;
             }
-            for op in function.ops(analysis.block(node)) {
-                let pointer = match (function.is(op, llvm::LoadOp::DEF), function.is(op, llvm::StoreOp::DEF))
-                {
-                    (true, _) => function.operand(op, 0),
-                    (_, true) => function.operand(op, 1),
-                    _ => continue,
-                };
-                if moves(scev, &course, node, pointer) {
-                    return true;
-                }
+            let mut pointers = function.ops(analysis.block(node)).filter_map(|op| accessed(function, op));
+            if pointers.any(|pointer| moves(scev, &course, node, pointer)) {
+                return true;
             }
         }
         let count = scev.counts(of).exact;
@@ -289,6 +282,12 @@ fn leaves_values(scev: &ScalarEvolution<'_>, of: LoopId) -> bool {
         let mut values = leaving.flat_map(|to| to.operands);
         values.any(|value| function.value_block(value).is_none_or(is_inside))
     })
+}
+
+/// Returns the address of a load or store that is not volatile.
+fn accessed(function: &Body, op: Op) -> Option<Value> {
+    let at = [llvm::LoadOp::DEF, llvm::StoreOp::DEF].iter().position(|def| function.is(op, def))?;
+    function.attr(op, "volatile_").is_none().then(|| function.operand(op, at))
 }
 
 /// True if an access in a node of a loop is at another place of its object each time the loops

@@ -58,25 +58,34 @@ impl Digits {
         Some(sum)
     }
 
-    /// Returns the same number with the greatest common divisor of all steps as the last size.
-    /// `None` if that is one.
-    fn in_elements(mut self) -> Option<Digits> {
-        let (last, others) = self.digits.split_last_mut()?;
-        let (fixed, own) = (last.constant_part(), last.terms());
-        let steps = own.iter().map(|(_, step)| *step);
-        let of_others = others
-            .iter()
-            .flat_map(|digit| digit.terms().iter().map(|(_, step)| *step).chain([digit.constant_part()]));
-        let element = steps.chain(of_others).fold(0, |all, step| gcd(all, step.unsigned_abs()));
-        let element = i64::try_from(element).ok()?;
-        if element <= 1 {
-            return None;
+    /// Returns the constants that may be a last size: the greatest common divisor of all steps, and
+    /// of all but those of the last place, which may count parts of an element.
+    fn element_sizes(&self) -> Vec<i64> {
+        let Some((last, others)) = self.digits.split_last() else { return Vec::new() };
+        let steps = |digit: &AffineForm| digit.terms().iter().map(|(_, step)| *step).collect::<Vec<_>>();
+        let of_others = others.iter().flat_map(|digit| [steps(digit), vec![digit.constant_part()]].concat());
+        let divisor = |all: u64, step: i64| gcd(all, step.unsigned_abs());
+        let of_others = of_others.fold(0, divisor);
+        let of_all = steps(last).into_iter().fold(of_others, divisor);
+        let mut sizes = vec![of_all, of_others];
+        sizes.dedup();
+        sizes.into_iter().filter_map(|size| i64::try_from(size).ok().filter(|size| *size > 1)).collect()
+    }
+
+    /// Returns the number with a last size, which divides all steps but some of the last place.
+    fn in_elements(&self, size: i64) -> Option<Digits> {
+        let (last, others) = self.digits.split_last()?;
+        let (mut whole, mut part) = (AffineForm::constant(0), AffineForm::constant(0));
+        for (atom, step) in last.terms() {
+            let sum = if step % size == 0 { &mut whole } else { &mut part };
+            *sum = sum.plus(&AffineForm::atom(atom.clone()), *step)?;
         }
-        *last = last.plus(&AffineForm::constant(fixed.rem_euclid(element)), -1)?;
-        self.digits = self.digits.iter().map(|digit| digit.divided_by(element)).collect();
-        self.digits.push(AffineForm::constant(fixed.rem_euclid(element)));
-        self.sizes.push(AffineForm::constant(element));
-        Some(self)
+        let fixed = last.constant_part().rem_euclid(size);
+        let whole = whole.plus(&AffineForm::constant(last.constant_part().checked_sub(fixed)?), 1)?;
+        let digits = others.iter().chain([&whole]).map(|digit| digit.divided_by(size));
+        let digits = digits.chain([part.plus(&AffineForm::constant(fixed), 1)?]).collect();
+        let sizes = self.sizes.iter().cloned().chain([AffineForm::constant(size)]).collect();
+        Some(Digits { digits, sizes })
     }
 
     /// Returns the digits of a sum of multiples, in places of constant sizes. None of the forms
@@ -127,10 +136,11 @@ impl Digits {
         }
         // The later ones need weaker conditions.
         let carried = |own: &Digits| own.clone().carried().filter(|carried| carried.digits != own.digits);
-        let in_elements = self.clone().in_elements();
-        let forms = [carried(&self), in_elements.clone(), in_elements.as_ref().and_then(carried)];
+        let in_elements = self.element_sizes().into_iter().filter_map(|size| self.in_elements(size));
+        let in_elements = in_elements.flat_map(|own| [carried(&own), Some(own)].into_iter().rev());
+        let forms: Vec<Digits> = std::iter::once(carried(&self)).chain(in_elements).flatten().collect();
         let mut conditional = None;
-        for digits in std::iter::once(self).chain(forms.into_iter().flatten()) {
+        for digits in std::iter::once(self).chain(forms) {
             let Some(conditions) = digits.conditions(site, count) else { continue };
             let Digits { digits: subscripts, sizes } = digits;
             if conditions.is_empty() {
