@@ -44,6 +44,7 @@
 //! - Results that a fast-math flag lets vary are computed as if the flag were absent. Values that
 //!   `nnan` and `ninf` exclude are poison.
 //! - Iterations of parallel loops run in order. [`run_finding_races`] reports two that race.
+//!   [`run_interleaving`] runs them in a random interleaving.
 //! - The known external functions allocate, copy, compare, print and compute: [`external`]. Printed
 //!   output is part of the [`Outcome`]. Variable argument lists follow x86-64. Code that should run
 //!   before or after `main` is not run.
@@ -91,9 +92,10 @@ pub use arguments::{ArgSpec, Argument, Arguments, Flat};
 pub use code::{Action, Decoded, Decoder, Entry, Evaluate, Execute, Flow, Slot, Step, action};
 pub use datum::{Cause, Datum, Dim, MemRef, Pointer};
 pub use fault::{Fault, FaultKind};
-pub use machine::{Machine, Signature};
+pub use machine::{Machine, Signature, Span};
 pub use outcome::{Outcome, Output};
 pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
+pub use races::AccessKind;
 pub use registers::unusable;
 pub use stores::{MAX_STORES, Store, Stored};
 pub use trace::{Event, run_tracing};
@@ -101,6 +103,7 @@ pub use watch::{Active, Parts, Ran, Watch, Written, run_parts};
 
 use code::FunctionId;
 use counts::Counts;
+use machine::Strands;
 use memory::ObjectKind;
 use program::Program;
 use races::Races;
@@ -129,6 +132,15 @@ impl Default for Limits {
 pub struct Target {
     /// True if `fmuladd` is rounded once, as machines with such an instruction do.
     pub fuses_multiply_add: bool,
+}
+
+/// A random interleaving of the iterations of parallel loops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interleaving {
+    /// The seed of all choices.
+    pub seed: u64,
+    /// True if two iterations that race are reported.
+    pub finds_races: bool,
 }
 
 /// Executes the function `entry` of a verified module on arguments, and returns its results and the
@@ -183,8 +195,8 @@ pub fn run_counting(
 }
 
 /// As [`run`], and reports two iterations of a parallel loop that touch one element, one of which
-/// writes it. Without such a race, every order of the iterations computes the same. Loads and
-/// stores of single elements count.
+/// writes it. Without such a race, every order of the iterations computes the same, except for what
+/// atomic updates return. External functions do not count.
 pub fn run_finding_races(
     module: &Body,
     entry: &str,
@@ -193,6 +205,24 @@ pub fn run_finding_races(
 ) -> Result<Outcome, Box<Fault>> {
     let mut machine = Machine::new(limits);
     machine.races = Some(Races::default());
+    let mut program = Program::new(module, None, Target::default(), &mut machine.memory)?;
+    execute(&mut machine, &mut program, entry, arguments, limits)
+}
+
+/// As [`run`], with a random interleaving of the iterations of parallel loops. If they race, if
+/// their results are combined by something that is not associative and commutative, or if they
+/// print, the outcome may depend on the seed. Loops cost the same steps as in order, and copies of
+/// registers some more in functions with many values.
+pub fn run_interleaving(
+    module: &Body,
+    entry: &str,
+    arguments: &[ArgSpec],
+    limits: &Limits,
+    interleaving: Interleaving,
+) -> Result<Outcome, Box<Fault>> {
+    let mut machine = Machine::new(limits);
+    machine.strands = Some(Box::new(Strands::new(interleaving.seed)));
+    machine.races = interleaving.finds_races.then(Races::default);
     let mut program = Program::new(module, None, Target::default(), &mut machine.memory)?;
     execute(&mut machine, &mut program, entry, arguments, limits)
 }
@@ -218,6 +248,7 @@ fn execute(
     arguments: &[ArgSpec],
     limits: &Limits,
 ) -> Result<Outcome, Box<Fault>> {
+    program.looks_for_races = machine.races.is_some();
     let ctx = program.ctx();
     let signature = |function: &program::Function<'_>| {
         let (parameters, results) = function.signature.clone();

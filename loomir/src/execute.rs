@@ -1,7 +1,7 @@
 //! Running a function: in the interpreter, or compiled by LLVM. Arguments and outcome are the same
 //! for both.
 
-use loomir_dialects::interp::{self, ArgSpec, Fault, Limits, Outcome};
+use loomir_dialects::interp::{self, ArgSpec, Fault, Interleaving, Limits, Outcome};
 use loomir_dialects::irdl::meaning;
 use loomir_ir::{Body, Diagnostic, Diagnostics};
 use loomir_transforms::cost::COUNTS;
@@ -60,6 +60,42 @@ pub fn find_races(
 ) -> Result<Outcome, Diagnostics> {
     let specs = specifications(module, arguments)?;
     with_meanings(module, |module| interp::run_finding_races(module, entry, &specs, limits).map_err(fault))
+}
+
+/// Executes a function in the interpreter, with a random interleaving of the iterations of parallel
+/// loops.
+///
+/// ```
+/// use loomir::dialects::interp::Interleaving;
+/// use loomir::{interleave, parse};
+/// let ctx = loomir::context();
+/// let source = "func.func @last(%a: memref<1xindex>) {
+///   affine.parallel (%i) = (0) to (8) { affine.store %i, %a[0] : memref<1xindex> }
+///   return
+/// }";
+/// let module = parse(&ctx, source, "last.mlir").map_err(|d| d.to_text(&ctx))?;
+/// let last = |seed| {
+///     let interleaving = Interleaving { seed, finds_races: false };
+///     interleave(&module, "last", &["zeros"], &Default::default(), interleaving)
+/// };
+/// let outcomes: Vec<_> = (0..20).filter_map(|seed| last(seed).ok()).collect();
+/// assert!(outcomes.iter().any(|outcome| *outcome != outcomes[0]));
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// As those of [`execute`], and a race if races are reported.
+pub fn interleave(
+    module: &Body,
+    entry: &str,
+    arguments: &[&str],
+    limits: &Limits,
+    interleaving: Interleaving,
+) -> Result<Outcome, Diagnostics> {
+    let specs = specifications(module, arguments)?;
+    with_meanings(module, |module| {
+        interp::run_interleaving(module, entry, &specs, limits, interleaving).map_err(fault)
+    })
 }
 
 /// Executes a function in the interpreter, and draws the order in which it stores elements of

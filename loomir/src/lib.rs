@@ -96,7 +96,7 @@ pub use compare::{SameLevel, Which, on_one_level};
 pub use costs::{FunctionCost, costs};
 pub use dialect_files::DialectFiles;
 pub use directives::{Obeyed, obey_directives};
-pub use execute::{Engine, execute, find_races, picture_of_order, profile};
+pub use execute::{Engine, execute, find_races, interleave, picture_of_order, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};
 pub use passes::passes;

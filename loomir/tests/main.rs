@@ -7,6 +7,7 @@ mod cli;
 mod directives;
 mod exceptions;
 mod facts;
+mod interleave;
 mod limit;
 mod new;
 mod opt;

@@ -10,9 +10,10 @@ use crate::interp::code::malformed;
 use crate::interp::constant::dense_elements;
 use crate::interp::mixed::Mixed;
 use crate::interp::{
-    Cause, Datum, Decoded, Decoder, Entry, Evaluate, Execute, Fault, Flow, Machine, Slot, Step, action,
+    AccessKind, Cause, Datum, Decoded, Decoder, Entry, Evaluate, Execute, Fault, Flow, Machine, Slot, Step,
+    action,
 };
-use crate::scf::evaluate::{Choice, decode_yield, optional_region, overflow};
+use crate::scf::evaluate::{Choice, decode_yield, optional_region, overflow, span};
 
 /// Attaches the models.
 pub(super) fn register(registry: &mut Registry) {
@@ -225,18 +226,30 @@ impl Execute for Parallel {
         if empty {
             return Ok(Flow::Next);
         }
-        m.begin_parallel();
-        m.begin_iteration(&self.body.arguments)?;
-        Ok(Flow::Goto(self.body.target))
+        m.begin_parallel(&self.body, |m| {
+            let span = |d: usize| {
+                let lower = m.index(self.lower[d].1, "the lower bound of a loop")?;
+                span(lower, m.index(self.upper[d].1, "the upper bound of a loop")?, self.steps[d])
+            };
+            (0..self.body.arguments.len()).map(span).collect()
+        })
     }
 
     fn resume(&self, m: &mut Machine, _region: usize, yielded: &[Slot]) -> Step {
         if yielded.len() != self.results.len() {
             return Err(malformed("a yielded value for each result"));
         }
+        let is_strand = m.runs_strands();
+        if is_strand {
+            m.fetch(&self.results);
+        }
         for ((slot, reduction), value) in self.results.iter().zip(&self.reductions).zip(yielded) {
             let datum = reduction.combine(m.get(*slot), m.get(*value))?;
             m.set(*slot, datum);
+        }
+        if is_strand {
+            m.share(&self.results);
+            return Ok(Flow::Join);
         }
         for (d, variable) in self.body.arguments.iter().enumerate().rev() {
             let current = m.index(*variable, "the induction variable")?;
@@ -267,7 +280,7 @@ fn decode_vector_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let loc = op.loc();
     Ok(action(move |m| {
         let repr = &access.element().repr;
-        let places = access.run(m, count)?.into_iter();
+        let places = access.run(m, count, AccessKind::Load)?.into_iter();
         let elements = places.map(|place| match m.memory.load(place, repr, loc)? {
             Datum::Poison(poison) if poison.cause == Cause::Uninitialised => {
                 Err(Fault::undefined("reads a vector with an element that was never written"))
@@ -284,7 +297,7 @@ fn decode_vector_store(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let count = vector_length(d, op.operand_type(0))?;
     Ok(action(move |m| {
         let vector = m.get(value).clone();
-        for (i, place) in access.run(m, count)?.into_iter().enumerate() {
+        for (i, place) in access.run(m, count, AccessKind::Store)?.into_iter().enumerate() {
             let element = match &vector {
                 Datum::Aggregate(parts) => parts.get(i).ok_or_else(|| malformed("a vector of its type"))?,
                 whole => whole,

@@ -8,6 +8,7 @@ use super::datum::{Cause, Datum, Dim, MemRef, Pointer};
 use super::fault::Fault;
 use super::layout::{Layout, type_text};
 use super::machine::Machine;
+use super::races::AccessKind;
 use super::registers::unusable;
 
 /// An element of a memref, at subscripts that are registers or results of a map.
@@ -98,10 +99,10 @@ impl Access {
 
     /// Records an access by a parallel iteration, if the run looks for races.
     #[inline]
-    fn touch(&self, m: &mut Machine, writes: bool) -> Result<(), Box<Fault>> {
+    pub fn touch(&self, m: &mut Machine, kind: AccessKind) -> Result<(), Box<Fault>> {
         if m.looks_for_races() {
             let place = self.place(m)?;
-            m.touch(place, self.element.store_size, writes, self.loc)?;
+            m.touch(place, self.element.store_size, kind, self.loc)?;
         }
         Ok(())
     }
@@ -162,8 +163,8 @@ impl Access {
     }
 
     /// Returns pointers to `count` consecutive elements along the last dimension, from the accessed
-    /// one on.
-    pub fn run(&self, m: &Machine, count: usize) -> Result<Vec<Pointer>, Box<Fault>> {
+    /// one on. Records their access, if the run looks for races.
+    pub fn run(&self, m: &mut Machine, count: usize, kind: AccessKind) -> Result<Vec<Pointer>, Box<Fault>> {
         let first = self.place(m)?;
         let memref = memref(m, self.memref)?;
         let Some(last) = memref.dims.last() else { return Err(malformed("a dimension")) };
@@ -176,7 +177,11 @@ impl Access {
             return Err(self.out_of_bounds(memref.dims.len() - 1, end, last.size));
         }
         let step = last.stride.wrapping_mul(self.element.size as i64);
-        Ok((0..count as i64).map(|i| first.offset(i.wrapping_mul(step))).collect())
+        let places: Vec<Pointer> = (0..count as i64).map(|i| first.offset(i.wrapping_mul(step))).collect();
+        for place in &places {
+            m.touch(*place, self.element.store_size, kind, self.loc)?;
+        }
+        Ok(places)
     }
 
     /// Returns the layout of an element.
@@ -189,7 +194,7 @@ impl Access {
 pub fn load(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     let result = d.result(op, 0)?;
     Ok(action(move |m| {
-        access.touch(m, false)?;
+        access.touch(m, AccessKind::Load)?;
         let datum = access.load(m)?;
         m.done(result, datum)
     }))
@@ -199,7 +204,7 @@ pub fn load(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
 pub fn store(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     let value = d.operand(op, 0)?;
     Ok(action(move |m| {
-        access.touch(m, true)?;
+        access.touch(m, AccessKind::Store)?;
         access.store(m, value)?;
         access.record(m)?;
         Ok(Flow::Next)

@@ -91,6 +91,10 @@ pub enum Flow {
     Call(FunctionId),
     /// Return from the function. Its results are in [`Machine::transfer`].
     Return,
+    /// Run the iterations of a parallel loop as strands.
+    Fork,
+    /// End the iteration of a parallel loop, a strand.
+    Join,
 }
 
 /// The start of a block.
@@ -258,6 +262,11 @@ impl<'d> Decoder<'d> {
     /// True if the target rounds `fmuladd` once.
     pub fn fuses_multiply_add(&self) -> bool {
         self.program.target.fuses_multiply_add
+    }
+
+    /// True if the run looks for races: accesses have to be [recorded](Machine::touch).
+    pub fn looks_for_races(&self) -> bool {
+        self.program.looks_for_races
     }
 
     /// Returns the layout of the program's target.

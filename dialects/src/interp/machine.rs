@@ -4,6 +4,9 @@
 //! explicit stack, so the depth of a program's calls is a limit and never the host's stack. Every
 //! action costs one step, and entering a function costs steps in proportion to its registers, so
 //! the step limit bounds the time of a run.
+//!
+//! The registers and the stack objects in the machine are those of the code that runs. Of code that
+//! waits, `machine/strands.rs` keeps them.
 
 use std::rc::Rc;
 
@@ -19,10 +22,15 @@ use super::fault::{Fault, FaultKind};
 use super::layout::Repr;
 use super::memory::{Memory, ObjectKind};
 use super::program::{Callee, Contents, Program};
-use super::races::Races;
+use super::races::{AccessKind, Races};
 use super::stores::Stores;
 use super::trace::Event;
 use super::watch::{Active, Watching};
+
+mod strands;
+
+pub use strands::Span;
+pub(super) use strands::Strands;
 
 /// The state that actions act on.
 #[derive(Debug)]
@@ -38,6 +46,8 @@ pub struct Machine {
     /// Living objects of the stack, innermost last, each with the operation whose region they end
     /// with.
     stack: Vec<(u32, ObjectId)>,
+    /// The number of living objects of the stack in code that waits.
+    stack_base: usize,
     steps_left: u64,
     /// Arguments of the current function beyond those of its signature.
     extra: Vec<Datum>,
@@ -55,6 +65,25 @@ pub struct Machine {
     pub(super) races: Option<Races>,
     /// The stores so far, if the run records them.
     pub(super) stores: Option<Stores>,
+    /// The scheduler, if parallel iterations interleave.
+    pub(super) strands: Option<Box<Strands>>,
+    /// The number of registers of strands that do not run.
+    parked: usize,
+    /// The number of atomic regions around the current action.
+    atomic: u32,
+}
+
+/// The position of the code that runs.
+struct Control {
+    code: Rc<Code>,
+    /// The action.
+    at: u32,
+    /// The callers that wait, innermost last.
+    frames: Vec<Frame>,
+    /// The depth of the stack at the start of the function.
+    floor: usize,
+    /// The number of callers around the parallel loops whose iterations run.
+    depth: usize,
 }
 
 /// A caller that waits.
@@ -63,8 +92,17 @@ struct Frame {
     /// The call.
     at: u32,
     base: usize,
-    stack: usize,
+    floor: usize,
     extra: Vec<Datum>,
+    /// The number of atomic regions around the call.
+    atomic: u32,
+}
+
+impl Frame {
+    /// Returns the location of the call.
+    fn loc(&self) -> Loc {
+        self.code.places[self.at as usize].loc
+    }
 }
 
 /// The maximal number of bytes that a program prints.
@@ -106,6 +144,7 @@ impl Machine {
             base: 0,
             buffer: Vec::new(),
             stack: Vec::new(),
+            stack_base: 0,
             steps_left: limits.steps,
             extra: Vec::new(),
             printed: Vec::new(),
@@ -115,6 +154,9 @@ impl Machine {
             watch: None,
             races: None,
             stores: None,
+            strands: None,
+            parked: 0,
+            atomic: 0,
         }
     }
 
@@ -134,33 +176,26 @@ impl Machine {
         }
     }
 
-    /// Enters a parallel loop.
-    pub fn begin_parallel(&mut self) {
-        if let Some(races) = &mut self.races {
-            races.begin_loop();
-        }
-    }
-
-    /// Begins an iteration of a parallel loop with these induction variables.
+    /// Begins an iteration of a parallel loop that runs in order, with these induction variables.
     pub fn begin_iteration(&mut self, variables: &[Slot]) -> Result<(), Box<Fault>> {
-        if self.races.as_ref().is_some_and(Races::compares_iterations) {
+        if self.races.is_some() {
             let values = variables.iter().map(|slot| self.index(*slot, "the induction variable"));
             let values = values.collect::<Result<Box<[i64]>, _>>()?;
             if let Some(races) = &mut self.races {
-                races.begin_iteration(values);
+                races.position = races.iteration(races.position, values);
             }
         }
         Ok(())
     }
 
-    /// Leaves a parallel loop.
+    /// Leaves a parallel loop that ran in order.
     pub fn end_parallel(&mut self) {
         if let Some(races) = &mut self.races {
-            races.end_loop();
+            races.position = races.end_loop(races.position);
         }
     }
 
-    /// True if accesses have to be [recorded](Self::touch).
+    /// True if accesses are [recorded](Self::touch).
     #[inline]
     pub fn looks_for_races(&self) -> bool {
         self.races.is_some()
@@ -179,15 +214,16 @@ impl Machine {
         }
     }
 
-    /// Records an access of `size` bytes at `loc`.
+    /// Records an access of `size` bytes at `loc`, if the run looks for races.
     ///
     /// # Errors
     ///
     /// A race with another iteration of a parallel loop.
-    pub fn touch(&mut self, place: Pointer, size: u64, writes: bool, loc: Loc) -> Result<(), Box<Fault>> {
+    #[inline]
+    pub fn touch(&mut self, place: Pointer, size: u64, kind: AccessKind, loc: Loc) -> Result<(), Box<Fault>> {
         let Some(races) = &mut self.races else { return Ok(()) };
         let range = place.address..place.address.saturating_add(size);
-        races.touch(range, writes, loc).map_err(|race| {
+        races.touch(range, kind, loc).map_err(|race| {
             let (place, text) = race.earlier;
             Fault::undefined(race.text).note(place, text)
         })
@@ -209,14 +245,24 @@ impl Machine {
 
     /// Returns the number of objects the stack holds.
     pub fn stack_depth(&self) -> usize {
-        self.stack.len()
+        self.stack_base + self.stack.len()
     }
 
     /// Ends the objects of the stack above a depth.
-    pub fn unwind_stack(&mut self, depth: usize) {
-        for (_, object) in self.stack.drain(depth.min(self.stack.len())..) {
+    ///
+    /// # Errors
+    ///
+    /// If some of them belong to code around the iteration that runs.
+    pub fn unwind_stack(&mut self, depth: usize) -> Result<(), Box<Fault>> {
+        let Some(own) = depth.checked_sub(self.stack_base) else {
+            return Err(Fault::unsupported(
+                "an iteration of a parallel loop ends stack objects from outside of the loop",
+            ));
+        };
+        for (_, object) in self.stack.drain(own.min(self.stack.len())..) {
             self.memory.end(object);
         }
+        Ok(())
     }
 
     fn end_scope(&mut self, scope: u32) {
@@ -227,12 +273,18 @@ impl Machine {
 
     /// Opens a window of registers.
     fn open_frame(&mut self, slots: usize) -> Result<(), Box<Fault>> {
-        self.spend((slots / REGISTERS_PER_STEP) as u64)?;
         self.base = self.registers.len();
-        if slots > MAX_REGISTERS - self.base.min(MAX_REGISTERS) {
+        self.pay_registers(slots)?;
+        self.registers.resize(self.base + slots, Datum::Unset);
+        Ok(())
+    }
+
+    /// Takes steps for new registers, and checks that there are not too many.
+    fn pay_registers(&mut self, count: usize) -> Result<(), Box<Fault>> {
+        self.spend((count / REGISTERS_PER_STEP) as u64)?;
+        if count > MAX_REGISTERS - (self.registers.len() + self.parked).min(MAX_REGISTERS) {
             return Err(Fault::new(FaultKind::Limit, "too many values in the calls that are active"));
         }
-        self.registers.resize(self.base + slots, Datum::Unset);
         Ok(())
     }
 
@@ -256,24 +308,22 @@ impl Machine {
         function: FunctionId,
         limits: &Limits,
     ) -> Result<(), Box<Fault>> {
-        let mut frames = Vec::new();
-        let mut at = 0;
-        let mut code = program.code(function, &mut self.memory)?;
-        let (base, registers, stack) = (self.base, self.registers.len(), self.stack.len());
+        let code = program.code(function, &mut self.memory)?;
+        let (base, registers, floor) = (self.base, self.registers.len(), self.stack_depth());
         self.count_call(function);
         self.open_frame(code.slots)?;
         self.receive(code.entry.arguments.iter().copied(), "arguments")?;
-        let result =
-            self.begin(&code).and_then(|()| self.run(program, &mut code, &mut at, &mut frames, limits));
+        let mut control = Control { code, at: 0, frames: Vec::new(), floor, depth: 0 };
+        let result = self.begin(&control.code).and_then(|()| self.run(program, &mut control, limits));
         if let Err(mut fault) = result {
-            let loc = code.places.get(at as usize).map_or(Loc::UNKNOWN, |p| p.loc);
+            let loc = control.code.places.get(control.at as usize).map_or(Loc::UNKNOWN, |p| p.loc);
             fault = fault.at(loc);
-            for frame in frames.iter().rev().take(MAX_CALL_NOTES) {
-                fault = fault.note(frame.code.places[frame.at as usize].loc, "called from here");
+            for loc in self.calls_around(&control, MAX_CALL_NOTES) {
+                fault = fault.note(loc, "called from here");
             }
             return Err(fault);
         }
-        self.unwind_stack(stack);
+        self.unwind_stack(floor)?;
         self.registers.truncate(registers);
         self.base = base;
         Ok(())
@@ -290,69 +340,104 @@ impl Machine {
     fn run(
         &mut self,
         program: &mut Program<'_>,
-        code: &mut Rc<Code>,
-        at: &mut u32,
-        frames: &mut Vec<Frame>,
+        control: &mut Control,
         limits: &Limits,
     ) -> Result<(), Box<Fault>> {
-        *at = code.entry.target.0;
-        let mut stack = self.stack.len();
+        control.at = control.code.entry.target.0;
+        let is_stepwise = self.trace.is_some() || self.watch.is_some() || self.strands.is_some();
         loop {
-            let is_observed = self.trace.is_some() || self.watch.is_some();
-            let mut flow = if is_observed { self.execute_one(code, *at)? } else { self.execute(code, at)? };
-            self.note_writer(program, code, *at, frames);
+            let mut flow = if is_stepwise {
+                self.take_turn(control)?;
+                self.execute_one(&control.code, control.at)?
+            } else {
+                self.execute(&control.code, &mut control.at)?
+            };
+            self.note_writer(program, control);
             while flow == Flow::Yield {
-                flow = self.hand_back(code, at)?;
-                self.note_writer(program, code, *at, frames);
+                flow = self.hand_back(&control.code, &mut control.at)?;
+                self.note_writer(program, control);
             }
             match flow {
-                Flow::Next => *at += 1,
-                Flow::Goto(Target(target)) => *at = target,
+                Flow::Next => control.at += 1,
+                Flow::Goto(Target(target)) => control.at = target,
                 Flow::Yield => {}
-                Flow::Call(function) => {
-                    if frames.len() + 1 >= limits.call_depth {
-                        let message = format!("call depth limit of {} reached", limits.call_depth);
-                        return Err(Fault::new(FaultKind::Limit, message));
-                    }
-                    let callee = match program.resolve(function)? {
-                        Callee::Defined(function) => {
-                            self.count_call(function);
-                            program.code(function, &mut self.memory)?
-                        }
-                        Callee::External(external) => {
-                            self.call_external(external, code.places[*at as usize].results().len())?;
-                            self.note_writer(program, code, *at, frames);
-                            self.receive(code.places[*at as usize].results(), "results")?;
-                            *at = continued(code.actions[*at as usize].returned(self)?, *at);
-                            continue;
-                        }
-                    };
-                    let caller = std::mem::replace(code, callee);
-                    let known = code.entry.arguments.len();
-                    let more = if code.variadic && known < self.transfer.len() {
-                        self.transfer.split_off(known)
-                    } else {
-                        Vec::new()
-                    };
-                    let extra = std::mem::replace(&mut self.extra, more);
-                    frames.push(Frame { code: caller, at: *at, base: self.base, stack, extra });
-                    stack = self.stack.len();
-                    *at = code.entry.target.0;
-                    self.open_frame(code.slots)?;
-                    self.receive(code.entry.arguments.iter().copied(), "arguments")?;
-                    self.begin(code)?;
-                }
+                Flow::Call(function) => self.enter_function(program, control, function, limits)?,
                 Flow::Return => {
-                    self.unwind_stack(stack);
-                    let Some(caller) = frames.pop() else { return Ok(()) };
-                    self.registers.truncate(self.base);
-                    (*code, *at, self.base, stack) = (caller.code, caller.at, caller.base, caller.stack);
-                    self.extra = caller.extra;
-                    self.receive(code.places[*at as usize].results(), "results")?;
-                    *at = continued(code.actions[*at as usize].returned(self)?, *at);
+                    if !self.leave_function(control)? {
+                        return Ok(());
+                    }
                 }
+                Flow::Fork => self.fork(control)?,
+                Flow::Join => self.join(control)?,
             }
         }
+    }
+
+    /// Calls a function with the arguments in transfer.
+    #[inline]
+    fn enter_function(
+        &mut self,
+        program: &mut Program<'_>,
+        control: &mut Control,
+        function: FunctionId,
+        limits: &Limits,
+    ) -> Result<(), Box<Fault>> {
+        if control.depth + control.frames.len() + 1 >= limits.call_depth {
+            let message = format!("call depth limit of {} reached", limits.call_depth);
+            return Err(Fault::new(FaultKind::Limit, message));
+        }
+        let callee = match program.resolve(function)? {
+            Callee::Defined(function) => {
+                self.count_call(function);
+                program.code(function, &mut self.memory)?
+            }
+            Callee::External(external) => {
+                let results = control.code.places[control.at as usize].results();
+                self.call_external(external, results.len())?;
+                self.note_writer(program, control);
+                self.receive(results, "results")?;
+                let flow = control.code.actions[control.at as usize].returned(self)?;
+                control.at = continued(flow, control.at);
+                return Ok(());
+            }
+        };
+        let known = callee.entry.arguments.len();
+        let more = if callee.variadic && known < self.transfer.len() {
+            self.transfer.split_off(known)
+        } else {
+            Vec::new()
+        };
+        let code = std::mem::replace(&mut control.code, callee);
+        let extra = std::mem::replace(&mut self.extra, more);
+        let (at, base, floor, atomic) = (control.at, self.base, control.floor, self.atomic);
+        control.frames.push(Frame { code, at, base, floor, extra, atomic });
+        let code = &control.code;
+        control.floor = self.stack_depth();
+        control.at = code.entry.target.0;
+        self.open_frame(code.slots)?;
+        self.receive(code.entry.arguments.iter().copied(), "arguments")?;
+        self.begin(code)
+    }
+
+    /// Returns to the caller. False if there is none.
+    #[inline]
+    fn leave_function(&mut self, control: &mut Control) -> Result<bool, Box<Fault>> {
+        self.unwind_stack(control.floor)?;
+        let Some(caller) = control.frames.pop() else {
+            return match self.is_strand() {
+                true => Err(Fault::unsupported("an iteration of a parallel loop returns from the function")),
+                false => Ok(false),
+            };
+        };
+        self.registers.truncate(self.base);
+        (control.code, control.at, self.base, control.floor) =
+            (caller.code, caller.at, caller.base, caller.floor);
+        // A return may leave atomic regions.
+        (self.extra, self.atomic) = (caller.extra, caller.atomic);
+        self.receive(control.code.places[control.at as usize].results(), "results")?;
+        let flow = control.code.actions[control.at as usize].returned(self)?;
+        control.at = continued(flow, control.at);
+        Ok(true)
     }
 
     /// Executes actions in sequence. Returns when control does anything but continue, jump or
@@ -372,9 +457,12 @@ impl Machine {
         }
     }
 
-    /// Executes one action, and records it.
+    /// Executes one action, and records it if the run does.
     fn execute_one(&mut self, code: &Code, at: u32) -> Result<Flow, Box<Fault>> {
         self.spend(1)?;
+        if self.trace.is_none() {
+            return code.actions[at as usize].execute(self);
+        }
         let place = &code.places[at as usize];
         let datum = |this: &Machine, slot: &Slot| this.registers[this.base + slot.0 as usize].clone();
         // A branch may overwrite the values that it passes on.
@@ -389,12 +477,13 @@ impl Machine {
 
     /// Records the writer of the watched element, if it was written.
     #[inline]
-    fn note_writer(&mut self, program: &Program<'_>, code: &Code, at: u32, frames: &[Frame]) {
+    fn note_writer(&mut self, program: &Program<'_>, control: &Control) {
         if let Some(object) = self.watch.as_ref().and_then(|watch| watch.object)
             && self.memory.was_written(object)
         {
-            let waiting = frames.iter().map(|frame| (&*frame.code, frame.at, frame.base));
-            let active = waiting.chain([(code, at, self.base)]).filter_map(|(code, at, base)| {
+            let waiting = control.frames.iter().map(|frame| (&*frame.code, frame.at, frame.base));
+            let running = (&*control.code, control.at, self.base);
+            let active = waiting.chain([running]).filter_map(|(code, at, base)| {
                 let function = program.functions.get(code.function.0 as usize)?;
                 let values = self.registers.get(base..base + code.slots)?.to_vec();
                 Some(Active { function: function.name, op: code.places[at as usize].op?, values })

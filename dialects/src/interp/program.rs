@@ -87,6 +87,8 @@ pub(super) struct Program<'m> {
     pub(super) functions: Vec<Function<'m>>,
     pub(super) globals: Vec<Global<'m>>,
     pub(super) target: Target,
+    /// True if the run looks for races.
+    pub(super) looks_for_races: bool,
     data_layout: DataLayout,
 }
 
@@ -138,6 +140,7 @@ impl<'m> Program<'m> {
             functions: Vec::new(),
             globals: Vec::new(),
             target,
+            looks_for_races: false,
             data_layout: executable_layout(module)?,
         };
         let mut pending = vec![(module.root_ref(), 0u32)];

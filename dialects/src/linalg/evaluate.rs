@@ -8,7 +8,7 @@ use crate::interp::access::{Access, Subscripts, memref};
 use crate::interp::affine_map::Map;
 use crate::interp::code::malformed;
 use crate::interp::{
-    Datum, Decoded, Decoder, Entry, Evaluate, Execute, Fault, Flow, Machine, Slot, Step, action,
+    AccessKind, Datum, Decoded, Decoder, Entry, Evaluate, Execute, Fault, Flow, Machine, Slot, Step, action,
 };
 use crate::scf::evaluate::decode_yield;
 
@@ -100,7 +100,10 @@ impl Nest {
         for (slot, argument) in &self.arguments {
             let datum = match argument {
                 Argument::Scalar(scalar) => m.get(*scalar).clone(),
-                Argument::Element(access) => access.load(m)?,
+                Argument::Element(access) => {
+                    access.touch(m, AccessKind::Load)?;
+                    access.load(m)?
+                }
             };
             m.set(*slot, datum);
         }
@@ -131,6 +134,7 @@ impl Execute for Nest {
             return Err(malformed("a yielded value for each output"));
         }
         for (output, value) in self.outputs.iter().zip(yielded) {
+            output.touch(m, AccessKind::Store)?;
             output.store(m, *value)?;
         }
         for (iteration, count) in self.point.iter().zip(&self.counts).rev() {

@@ -13,8 +13,8 @@ use crate::interp::layout::{DataLayout, Layout};
 use crate::interp::memory::ObjectKind;
 use crate::interp::mixed::Mixed;
 use crate::interp::{
-    Contents, Datum, Decoded, Decoder, DefineGlobal, Entry, Evaluate, Execute, Fault, Flow, GlobalDefinition,
-    Machine, MemRef, Slot, Step, action,
+    AccessKind, Contents, Datum, Decoded, Decoder, DefineGlobal, Entry, Evaluate, Execute, Fault, Flow,
+    GlobalDefinition, Machine, MemRef, Slot, Step, action,
 };
 use crate::scf::evaluate::{decode_execute_region, decode_yield};
 
@@ -154,9 +154,18 @@ fn access(op: OpRef<'_>, d: &Decoder<'_>, memref: usize) -> Result<Access, Box<F
 fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (source, target) = (d.operand(op, 0)?, d.operand(op, 1)?);
     let size = element_layout(d, op.operand_type(0))?.size;
+    let loc = op.loc();
     Ok(action(move |m| {
         let (from, to) = (memref(m, source)?.clone(), memref(m, target)?.clone());
         copy_elements(m, &from, &to, size)?;
+        if m.looks_for_races() {
+            for (memref, kind) in [(&from, AccessKind::Load), (&to, AccessKind::Store)] {
+                for offset in memref.offsets() {
+                    let place = memref.aligned.offset(offset.wrapping_mul(size as i64));
+                    m.touch(place, size, kind, loc)?;
+                }
+            }
+        }
         Ok(Flow::Next)
     }))
 }
@@ -166,6 +175,7 @@ fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (value, access, result) = (d.operand(op, 0)?, access(op, d, 1)?, d.result(op, 0)?);
     let reduction = Reduction::new(d.ctx(), d.enum_value(op, "kind", u64::MAX), op.operand_type(0))?;
     Ok(action(move |m| {
+        access.touch(m, AccessKind::Atomic)?;
         let old = access.load(m)?;
         let new = reduction.combine(&old, m.get(value))?;
         access.put(m, &new)?;
@@ -190,7 +200,9 @@ fn decode_generic_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 
 impl Execute for GenericAtomic {
     fn execute(&self, m: &mut Machine) -> Step {
+        self.access.touch(m, AccessKind::Atomic)?;
         let old = self.access.load(m)?;
+        m.begin_atomic();
         m.set(self.result, old.clone());
         m.set(self.body.arguments[0], old);
         Ok(Flow::Goto(self.body.target))
@@ -199,6 +211,7 @@ impl Execute for GenericAtomic {
     fn resume(&self, m: &mut Machine, _region: usize, yielded: &[Slot]) -> Step {
         let [value] = *yielded else { return Err(malformed("one yielded value")) };
         self.access.store(m, value)?;
+        m.end_atomic();
         Ok(Flow::Next)
     }
 }

@@ -11,7 +11,7 @@ use crate::interp::elementwise::bit_width;
 use crate::interp::integer::{fits_signed, mask, signed};
 use crate::interp::mixed::Mixed;
 use crate::interp::{
-    Datum, Decoded, Decoder, Entry, Evaluate, Execute, Fault, Flow, Machine, Slot, Step, action,
+    Datum, Decoded, Decoder, Entry, Evaluate, Execute, Fault, Flow, Machine, Slot, Span, Step, action,
 };
 
 /// Attaches the models.
@@ -224,8 +224,8 @@ impl Execute for While {
     }
 }
 
-/// A nest of loops without carried values, run in lexicographic order. The results are accumulators
-/// that operations inside update.
+/// A nest of loops without carried values, run in lexicographic order or interleaved. The results
+/// are accumulators that operations inside update.
 struct Nest {
     bounds: [Mixed; 3],
     body: Entry,
@@ -279,12 +279,21 @@ impl Execute for Nest {
         if empty {
             return Ok(Flow::Next);
         }
-        m.begin_parallel();
-        m.begin_iteration(&self.body.arguments)?;
-        Ok(Flow::Goto(self.body.target))
+        m.begin_parallel(&self.body, |m| {
+            let span = |d: usize| {
+                let lower = self.bounds[0].get(m, d, "the lower bound of a loop")?;
+                let upper = self.bounds[1].get(m, d, "the upper bound of a loop")?;
+                span(lower, upper, self.bounds[2].get(m, d, "the step of a loop")?)
+            };
+            (0..self.body.arguments.len()).map(span).collect()
+        })
     }
 
     fn resume(&self, m: &mut Machine, _region: usize, _yielded: &[Slot]) -> Step {
+        if m.runs_strands() {
+            m.share(&self.results);
+            return Ok(Flow::Join);
+        }
         for (d, variable) in self.body.arguments.iter().enumerate().rev() {
             let current = m.index(*variable, "the induction variable")?;
             let step = self.bounds[2].get(m, d, "the step of a loop")?;
@@ -300,6 +309,17 @@ impl Execute for Nest {
         m.end_parallel();
         Ok(Flow::Next)
     }
+}
+
+/// Returns the values of an induction variable from `lower` to below `upper`, of which there is one
+/// at least.
+pub(crate) fn span(lower: i64, upper: i64, step: i64) -> Result<Span, Box<Fault>> {
+    let count = (i128::from(upper) - i128::from(lower) - 1) / i128::from(step) + 1;
+    let last = i128::from(lower) + (count - 1) * i128::from(step);
+    if last + i128::from(step) > i64::MAX.into() {
+        return Err(overflow(last, step.into(), 64));
+    }
+    Ok(Span { first: lower, step, count: count as u64 })
 }
 
 /// `scf.reduce`. Folds its operands one after the other into the results of the loop around.
@@ -324,13 +344,20 @@ impl Reduce {
     fn start(&self, m: &mut Machine, k: usize) -> Step {
         match self.reductions.get(k) {
             Some(entry) => m.enter(entry, &[self.accumulators[k], self.operands[k]]),
-            None => Ok(Flow::Yield),
+            None => {
+                m.end_atomic();
+                Ok(Flow::Yield)
+            }
         }
     }
 }
 
 impl Execute for Reduce {
     fn execute(&self, m: &mut Machine) -> Step {
+        if m.runs_strands() {
+            m.fetch(&self.accumulators);
+        }
+        m.begin_atomic();
         self.start(m, 0)
     }
 

@@ -1,7 +1,7 @@
 //! `loomir run`: executes a function.
 
 use crate::Engine;
-use crate::dialects::interp::Limits;
+use crate::dialects::interp::{Interleaving, Limits};
 use crate::ir::diagnostics::suggest::did_you_mean;
 use crate::ir::symbols::{lookup, symbol_name};
 use crate::ir::{Body, Diagnostic};
@@ -56,6 +56,14 @@ pub(super) fn command() -> Command {
                 .help("Refuse parallel loops of which two iterations touch one element, and one writes it"),
         )
         .arg(
+            Arg::new("interleave")
+                .long("interleave")
+                .value_name("SEED")
+                .value_parser(value_parser!(u64))
+                .conflicts_with_all(["profile", "order"])
+                .help("Run iterations of parallel loops in a random interleaving; also with --races"),
+        )
+        .arg(
             Arg::new("order")
                 .long("order")
                 .value_name("FILE")
@@ -95,14 +103,22 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         let picture = drawn.map_err(|diagnostics| source.failure(ctx, &diagnostics))?;
         return output::to_file(path, &picture);
     }
-    if matches.get_flag("races") {
+    let (finds_races, seed) = (matches.get_flag("races"), matches.get_one::<u64>("interleave").copied());
+    if finds_races || seed.is_some() {
         if engine != Engine::Interpreter {
-            return Err(Failure::usage(
-                "only the interpreter finds races; leave out '--engine=jit' or '--races'",
-            ));
+            return Err(Failure::usage(match seed {
+                Some(_) => "only the interpreter interleaves; leave out '--engine=jit' or '--interleave'",
+                None => "only the interpreter finds races; leave out '--engine=jit' or '--races'",
+            }));
         }
         known_entry(&module, entry).map_err(|error| source.failure(ctx, &error.into()))?;
-        let outcome = crate::find_races(&module, entry, &arguments, &limits);
+        let outcome = match seed {
+            Some(seed) => {
+                let interleaving = Interleaving { seed, finds_races };
+                crate::interleave(&module, entry, &arguments, &limits, interleaving)
+            }
+            None => crate::find_races(&module, entry, &arguments, &limits),
+        };
         let outcome = outcome.map_err(|diagnostics| source.failure(ctx, &diagnostics))?;
         return tools.console.print(&outcome.to_text());
     }

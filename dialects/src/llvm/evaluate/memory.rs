@@ -14,7 +14,9 @@ use crate::interp::integer::{Trouble, compare};
 use crate::interp::layout::Layout;
 use crate::interp::memory::ObjectKind;
 use crate::interp::unusable;
-use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, action};
+use crate::interp::{
+    AccessKind, Action, Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, action,
+};
 use crate::llvm::LifetimeStartOp;
 use crate::llvm::arithmetic::SAME_SIGN;
 use crate::llvm::types::is_pointer;
@@ -46,7 +48,7 @@ pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
         let saved = d.operand(op, 0)?;
         Ok(action(move |m| {
             let depth = m.pointer(saved, "the state of the stack")?.address;
-            m.unwind_stack(depth as usize);
+            m.unwind_stack(depth as usize)?;
             Ok(Flow::Next)
         }))
     });
@@ -88,10 +90,31 @@ fn decode_lifetime(op: OpRef<'_>, d: &mut Decoder<'_>, begins: bool) -> Decoded 
     }))
 }
 
+/// Returns an access of `size` bytes at an address. A run that looks for races records it.
+fn recorded(
+    op: OpRef<'_>,
+    d: &Decoder<'_>,
+    (address, size): (Slot, u64),
+    plain: AccessKind,
+    access: Action,
+) -> Decoded {
+    if !d.looks_for_races() {
+        return Ok(access);
+    }
+    let is_plain = d.enum_value(op, "ordering", 0) == 0;
+    let (kind, loc) = (if is_plain { plain } else { AccessKind::Atomic }, op.loc());
+    Ok(action(move |m| {
+        let flow = access.execute(m)?;
+        let place = m.pointer(address, "the address")?;
+        m.touch(place, size, kind, loc)?;
+        Ok(flow)
+    }))
+}
+
 fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (address, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
     let layout = d.layout(op.result_type(0))?;
-    let (align, repr) = (alignment(op, d, &layout), layout.repr);
+    let (align, size, repr) = (alignment(op, d, &layout), layout.store_size, layout.repr);
     let load = move |m: &mut Machine| {
         let place = m.pointer(address, "the address read")?;
         if !place.address.is_multiple_of(align) {
@@ -100,23 +123,25 @@ fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         m.memory.load(place, &repr, loc)
     };
     if let Some(promises) = promises::Promises::of_load(op, d) {
-        return Ok(action(move |m| {
+        let load = action(move |m| {
             let datum = load(m)?;
             let datum = promises.keep(m, &datum, "the loaded value", loc)?;
             m.done(result, datum)
-        }));
+        });
+        return recorded(op, d, (address, size), AccessKind::Load, load);
     }
-    Ok(action(move |m| {
+    let load = action(move |m| {
         let datum = load(m)?;
         m.done(result, datum)
-    }))
+    });
+    recorded(op, d, (address, size), AccessKind::Load, load)
 }
 
 fn decode_store(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (value, address) = (d.operand(op, 0)?, d.operand(op, 1)?);
     let layout = d.layout(op.operand_type(0))?;
-    let (align, repr) = (alignment(op, d, &layout), layout.repr);
-    Ok(action(move |m| {
+    let (align, size, repr) = (alignment(op, d, &layout), layout.store_size, layout.repr);
+    let store = action(move |m| {
         let place = m.pointer(address, "the address written")?;
         if !place.address.is_multiple_of(align) {
             return Err(misaligned(place, align));
@@ -124,7 +149,8 @@ fn decode_store(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         let datum = m.get(value).clone();
         m.memory.store(place, &repr, &datum)?;
         Ok(Flow::Next)
-    }))
+    });
+    recorded(op, d, (address, size), AccessKind::Store, store)
 }
 
 /// The function of an atomic update on the value in memory and its operand.
@@ -155,9 +181,9 @@ fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (address, value, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
     let (ty, loc) = (op.operand_type(1), op.loc());
     let layout = d.layout(ty)?;
-    let align = alignment(op, d, &layout);
+    let (align, size) = (alignment(op, d, &layout), layout.store_size);
     let update = decode_update(op, d, ty)?;
-    Ok(action(move |m| {
+    let update = action(move |m| {
         let place = m.pointer(address, "the address updated")?;
         if !place.address.is_multiple_of(align) {
             return Err(misaligned(place, align));
@@ -169,7 +195,8 @@ fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         };
         m.memory.store(place, &layout.repr, &new)?;
         m.done(result, old)
-    }))
+    });
+    recorded(op, d, (address, size), AccessKind::Atomic, update)
 }
 
 /// Returns the update that `bin_op` names. `None` if the operand replaces the old value.
@@ -211,8 +238,8 @@ fn decode_compare_exchange(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (address, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
     let (expected, value) = (d.operand(op, 1)?, d.operand(op, 2)?);
     let layout = d.layout(op.operand_type(2))?;
-    let align = alignment(op, d, &layout);
-    Ok(action(move |m| {
+    let (align, size) = (alignment(op, d, &layout), layout.store_size);
+    let exchange = action(move |m| {
         let place = m.pointer(address, "the address updated")?;
         if !place.address.is_multiple_of(align) {
             return Err(misaligned(place, align));
@@ -231,13 +258,15 @@ fn decode_compare_exchange(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
             m.memory.store(place, &layout.repr, &value)?;
         }
         m.done(result, Datum::aggregate(vec![old, Datum::bool(is_equal)]))
-    }))
+    });
+    recorded(op, d, (address, size), AccessKind::Atomic, exchange)
 }
 
 fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>, may_overlap: bool) -> Decoded {
     let (to, from) = (d.operand(op, 0)?, d.operand(op, 1)?);
     let fixed = op.attr("len").and_then(|a| a.as_int(d.ctx()));
     let length = if fixed.is_some() { None } else { Some(d.operand(op, 2)?) };
+    let loc = op.loc();
     let copy = action(move |m| {
         let length = match length {
             Some(slot) => m.index(slot, "the number of bytes copied")?,
@@ -248,6 +277,8 @@ fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>, may_overlap: bool) -> Decoded
         }
         let (to, from) = (m.pointer(to, "the address written")?, m.pointer(from, "the address read")?);
         copy_bytes(m, to, from, length as u64, may_overlap)?;
+        m.touch(from, length as u64, AccessKind::Load, loc)?;
+        m.touch(to, length as u64, AccessKind::Store, loc)?;
         Ok(Flow::Next)
     });
     promises::kept(op, d, &[to, from], copy)
@@ -255,6 +286,7 @@ fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>, may_overlap: bool) -> Decoded
 
 fn decode_set(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (to, value, length) = (d.operand(op, 0)?, d.operand(op, 1)?, d.operand(op, 2)?);
+    let loc = op.loc();
     let set = action(move |m| {
         let length = m.index(length, "the number of bytes written")? as u64;
         if length == 0 {
@@ -268,6 +300,7 @@ fn decode_set(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         };
         m.spend(length / 64)?;
         m.memory.fill(to, byte, length)?;
+        m.touch(to, length, AccessKind::Store, loc)?;
         Ok(Flow::Next)
     });
     promises::kept(op, d, &[to], set)

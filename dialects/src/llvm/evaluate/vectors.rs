@@ -6,7 +6,9 @@ use super::Model;
 use crate::interp::access::misaligned;
 use crate::interp::code::malformed;
 use crate::interp::layout::Layout;
-use crate::interp::{Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, action, unusable};
+use crate::interp::{
+    AccessKind, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, action, unusable,
+};
 
 /// Attaches the models.
 pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
@@ -144,6 +146,7 @@ fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>, places: Places) -> Decoded {
         };
         for (i, place) in access.on(m, "the address read")? {
             all[i] = m.memory.load(place, &access.element.repr, access.loc)?;
+            m.touch(place, access.element.store_size, AccessKind::Load, access.loc)?;
         }
         m.done(result, Datum::aggregate(all))
     }))
@@ -156,6 +159,7 @@ fn decode_store(op: OpRef<'_>, d: &mut Decoder<'_>, places: Places) -> Decoded {
         for (i, place) in access.on(m, "the address written")? {
             let datum = part(m.get(value), i)?.clone();
             m.memory.store(place, &access.element.repr, &datum)?;
+            m.touch(place, access.element.store_size, AccessKind::Store, access.loc)?;
         }
         Ok(Flow::Next)
     }))

@@ -8,7 +8,9 @@ use super::{Model, count, element, elements, places, sizes, strides};
 use crate::interp::access::{element_layout, memref, misaligned};
 use crate::interp::code::malformed;
 use crate::interp::layout::Layout;
-use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, Step, action};
+use crate::interp::{
+    AccessKind, Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, Step, action,
+};
 use crate::vector::shape::VectorShape;
 use crate::vector::verify::transfer::{Along, along, mask_dims};
 
@@ -221,9 +223,8 @@ impl Access {
                 return Err(misaligned(aligned, self.align));
             }
             packed += 1;
-            if m.looks_for_races() {
-                m.touch(place, self.layout.store_size, self.kind == Kind::Store, self.loc)?;
-            }
+            let access = if self.kind == Kind::Store { AccessKind::Store } else { AccessKind::Load };
+            m.touch(place, self.layout.store_size, access, self.loc)?;
             if self.kind == Kind::Load {
                 out[i] = self.load(m, place)?;
             } else if let Some(other) = &other {
