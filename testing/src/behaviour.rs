@@ -3,11 +3,11 @@
 //!
 //! An undefined run of the original requires nothing. Otherwise the other program must end the same
 //! way: with equal results, or both with a trap, and with equal contents of every buffer. Its
-//! parallel iterations may race only if those of the original do. Inputs are generated from the
-//! signature. Some of them pass one buffer as several arguments, because a transformation that
-//! assumes distinct arguments is wrong.
+//! parallel iterations may race only if those of the original do. [`same_interleaved`] also runs
+//! them in random interleavings. Inputs are generated from the signature. Some of them pass one
+//! buffer as several arguments, because a transformation that assumes distinct arguments is wrong.
 
-use loomir::dialects::interp::{self, ArgSpec, Fault, FaultKind, Limits, Outcome};
+use loomir::dialects::interp::{self, ArgSpec, Fault, FaultKind, Interleaving, Limits, Outcome};
 use loomir::ir::{Body, Context, Type, TypeKind};
 
 use crate::random::Random;
@@ -22,6 +22,8 @@ pub struct Agreement {
     pub compared: usize,
     /// Calls that prove nothing: the original is undefined, or reaches a limit.
     pub skipped: usize,
+    /// Runs in random interleavings that gave the same.
+    pub interleaved: usize,
 }
 
 /// The end of a run.
@@ -40,14 +42,14 @@ pub enum Ending {
 /// # Errors
 /// If there is no such function, the input does not fit, or an operation can't be executed.
 pub fn call(module: &Body, entry: &str, input: &[String], limits: &Limits) -> Result<Ending, String> {
-    call_by(interp::run, module, entry, input, limits)
+    call_by(&interp::run, module, entry, input, limits)
 }
 
 /// A function that executes.
-type Run = fn(&Body, &str, &[ArgSpec], &Limits) -> Result<Outcome, Box<Fault>>;
+type Run<'r> = &'r dyn Fn(&Body, &str, &[ArgSpec], &Limits) -> Result<Outcome, Box<Fault>>;
 
 fn call_by(
-    run: Run,
+    run: Run<'_>,
     module: &Body,
     entry: &str,
     input: &[String],
@@ -81,13 +83,31 @@ pub fn same_behaviour(
     inputs: &[Input],
     limits: &Limits,
 ) -> Result<Agreement, String> {
+    same_interleaved(before, after, entry, inputs, limits, &[])
+}
+
+/// As [`same_behaviour`], and runs the changed program in a random interleaving for each seed too,
+/// unless the original races. The order of iterations must not change a result: combined floats
+/// must not round, and iterations must not print.
+///
+/// # Errors
+/// The first difference, with both endings.
+pub fn same_interleaved(
+    before: &Body,
+    after: &Body,
+    entry: &str,
+    inputs: &[Input],
+    limits: &Limits,
+    seeds: &[u64],
+) -> Result<Agreement, String> {
     let mut agreement = Agreement::default();
     for input in inputs {
-        let mut run: Run = interp::run_finding_races;
+        let mut run: Run<'_> = &interp::run_finding_races;
+        let mut seeds = seeds;
         let mut expected = call_by(run, before, entry, input, limits)?;
         if let Ending::Unspecified(_) = expected {
             // If the original races, the other program may do so.
-            run = interp::run;
+            (run, seeds) = (&interp::run, &[]);
             expected = call_by(run, before, entry, input, limits)?;
         }
         if let Ending::Unspecified(_) = expected {
@@ -96,15 +116,27 @@ pub fn same_behaviour(
         }
         // Duplicated work takes longer. Only the original is held to the given limits.
         let limits = Limits { steps: limits.steps.saturating_mul(8), ..*limits };
-        let actual = call_by(run, after, entry, input, &limits)?;
-        if actual != expected {
-            return Err(format!(
-                "@{entry}({}) differs\nbefore: {}after: {}",
-                input.join(", "),
-                show(&expected),
-                show(&actual)
-            ));
+        let compare = |run: Run<'_>, how: &str| {
+            let actual = call_by(run, after, entry, input, &limits)?;
+            match actual == expected {
+                true => Ok(()),
+                false => Err(format!(
+                    "@{entry}({}) differs{how}\nbefore: {}after: {}",
+                    input.join(", "),
+                    show(&expected),
+                    show(&actual)
+                )),
+            }
+        };
+        compare(run, "")?;
+        for seed in seeds {
+            let interleaving = Interleaving { seed: *seed, finds_races: true };
+            let run: Run<'_> = &|module, entry, specs, limits| {
+                interp::run_interleaving(module, entry, specs, limits, interleaving)
+            };
+            compare(run, &format!(" with interleaving {seed}"))?;
         }
+        agreement.interleaved += seeds.len();
         agreement.compared += 1;
     }
     Ok(agreement)

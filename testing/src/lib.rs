@@ -23,6 +23,6 @@ pub mod random;
 pub mod scripts;
 pub mod snapshots;
 
-pub use behaviour::same_behaviour;
+pub use behaviour::{same_behaviour, same_interleaved};
 pub use check::{Checked, Checker, check_pass};
 pub use insta;

@@ -1,9 +1,10 @@
 //! Random programs before and after their loops become parallel, operations on vectors, and both.
 //!
 //! Both programs are executed, and a race of two iterations is a difference. Without one, any order
-//! and overlap of the iterations computes the same, so no order has to be drawn. Results are
-//! compared bit for bit. Sums of floats that may be reordered add small whole numbers, so that no
-//! order rounds.
+//! and overlap of the iterations computes the same. So that this does not rest on the search for
+//! races alone, each changed program with a parallel loop also runs in a random interleaving.
+//! Results are compared bit for bit. Sums of floats that may be reordered add small whole numbers,
+//! so that no order rounds.
 //!
 //! Three of four programs are made for this: loops that combine values, with conditions that
 //! differ from iteration to iteration, and strided, reversed and guarded accesses. The others are
@@ -12,10 +13,10 @@
 use loomir::dialects::interp::Limits;
 use loomir::ir::Body;
 
-use crate::behaviour::{Ending, Input, call, same_behaviour, show};
+use crate::behaviour::{Agreement, Ending, Input, call, same_interleaved, show};
 use crate::check::Checker;
 use crate::peers::Peer;
-use crate::pipelines::Case;
+use crate::pipelines::{Case, Comparison};
 use crate::random::Random;
 
 mod write;
@@ -37,6 +38,8 @@ pub struct Tally {
     pub compared: usize,
     /// Calls that are not.
     pub skipped: usize,
+    /// Runs of changed programs in random interleavings.
+    pub interleaved: usize,
     /// Programs that `lli` ran.
     pub native: usize,
 }
@@ -97,12 +100,23 @@ fn pipelines(random: &mut Random, alias: &str) -> ([String; 4], bool) {
     (all, lanes != MANY_LANES)
 }
 
+/// Returns the seeds of the interleavings in which a changed program runs.
+fn seeds(random: &mut Random, changed: &str) -> Vec<u64> {
+    if is_parallel(changed) { vec![random.bits()] } else { Vec::new() }
+}
+
+fn is_parallel(changed: &str) -> bool {
+    changed.contains("affine.parallel") || changed.contains("scf.parallel")
+}
+
 fn regular(checker: &Checker, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
-    let case = Case::regular(checker, random)?;
+    let mut case = Case::regular(checker, random)?;
     for pipeline in pipelines(random, "may").0 {
         let changed = case.transformed(checker, &pipeline)?;
+        case.seeds = seeds(random, &changed);
         let comparison = case.compare(checker, &pipeline, &changed, None)?;
-        tally.add(&changed, comparison.compared, comparison.skipped);
+        let Comparison { compared, skipped, interleaved, .. } = comparison;
+        tally.add(&changed, Agreement { compared, skipped, interleaved });
     }
     Ok(())
 }
@@ -117,9 +131,9 @@ fn made(checker: &Checker, random: &mut Random, lli: Option<&Peer>, tally: &mut 
         let (after, _) = after.map_err(|errors| failed(pipeline, checker.lines(&errors)))?;
         let printed = loomir::print(&after);
         let differs = |error| failed(pipeline, format!("{error}\n{printed}"));
-        let agreement = same_behaviour(&before, &after, "kernel", &calls, &Limits::default());
-        let agreement = agreement.map_err(differs)?;
-        tally.add(&printed, agreement.compared, agreement.skipped);
+        let (seeds, limits) = (seeds(random, &printed), Limits::default());
+        let agreement = same_interleaved(&before, &after, "kernel", &calls, &limits, &seeds);
+        tally.add(&printed, agreement.map_err(differs)?);
     }
     // The functions that round to 'bf16' are not in `lli`.
     if let (Some(lli), [vectors, ..]) = (lli.filter(|_| is_few && !text.contains("bf16")), &all) {
@@ -151,14 +165,15 @@ fn native(checker: &Checker, before: &Body, after: &Body, lli: &Peer) -> Result<
 }
 
 impl Tally {
-    fn add(&mut self, changed: &str, compared: usize, skipped: usize) {
-        self.parallel += usize::from(changed.contains("affine.parallel") || changed.contains("scf.parallel"));
+    fn add(&mut self, changed: &str, agreement: Agreement) {
+        self.parallel += usize::from(is_parallel(changed));
         self.vectorized += usize::from(changed.contains("vector<"));
         self.masked += usize::from(changed.contains("xi1>"));
         self.combined += usize::from(
             changed.lines().any(|line| line.contains("vector.reduction") && !line.contains("xi1>")),
         );
-        self.compared += compared;
-        self.skipped += skipped;
+        self.compared += agreement.compared;
+        self.skipped += agreement.skipped;
+        self.interleaved += agreement.interleaved;
     }
 }

@@ -6,7 +6,7 @@ use loomir::check::proof::ProofOptions;
 use loomir::dialects::interp::Limits;
 use loomir::ir::Body;
 
-use crate::behaviour::{Input, inputs, retain_distinct, same_behaviour};
+use crate::behaviour::{Agreement, Input, inputs, retain_distinct, same_interleaved};
 use crate::check::Checker;
 use crate::generate::generate;
 use crate::hazards::{calls, hazards};
@@ -20,6 +20,8 @@ pub(crate) struct Case {
     pub(crate) text: String,
     /// The program as Loomir prints it.
     pub(crate) printed: String,
+    /// The seeds of random interleavings of parallel loops in the changed program.
+    pub(crate) seeds: Vec<u64>,
     entry: &'static str,
     calls: Vec<Input>,
 }
@@ -31,6 +33,8 @@ pub(crate) struct Comparison {
     pub(crate) compared: usize,
     /// Calls that are not.
     pub(crate) skipped: usize,
+    /// Runs in random interleavings.
+    pub(crate) interleaved: usize,
     /// True if the checker proves both programs equal. `None` if it was not asked.
     pub(crate) proved: Option<bool>,
 }
@@ -65,7 +69,7 @@ impl Case {
         if text.contains("llvm.noalias") {
             retain_distinct(&mut calls);
         }
-        Case { printed: loomir::print(before), text, entry, calls }
+        Case { printed: loomir::print(before), text, seeds: Vec::new(), entry, calls }
     }
 
     /// Returns the program after a pipeline, with the same calls.
@@ -96,11 +100,13 @@ impl Case {
         let failed = |error| self.failed(pipeline, format!("{error}\n{changed}"));
         let [before, after] = compared(&self.printed, changed).map(|text| read(checker, &text));
         let (before, after) = (before.map_err(failed)?, after.map_err(failed)?);
-        let agreement = same_behaviour(&before, &after, self.entry, &self.calls, &Limits::default());
+        let (calls, limits) = (&self.calls, Limits::default());
+        let agreement = same_interleaved(&before, &after, self.entry, calls, &limits, &self.seeds);
         let agreement = agreement.map_err(failed)?;
         let ask = |limits| is_proved([&before, &after], self.entry, limits);
         let proved = proves.map(ask).transpose().map_err(failed)?;
-        Ok(Comparison { compared: agreement.compared, skipped: agreement.skipped, proved })
+        let Agreement { compared, skipped, interleaved } = agreement;
+        Ok(Comparison { compared, skipped, interleaved, proved })
     }
 
     fn failed(&self, pipeline: &str, error: String) -> String {

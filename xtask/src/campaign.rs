@@ -85,7 +85,7 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign {
         name: "parallel",
         cases: 20_000,
-        does: "random programs before and after their loops become parallel, operations on vectors, and both",
+        does: "random programs with loops made parallel, vectors and both; iterations in order and interleaved",
     },
     Campaign {
         name: "promotion",

@@ -13,6 +13,7 @@ mod fusion;
 mod fusion_traps;
 mod fusion_written;
 mod hazards;
+mod interleavings;
 mod kernels;
 mod legality;
 mod library;
