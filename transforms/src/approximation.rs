@@ -7,8 +7,8 @@
 //! are the intrinsics of LLVM for them. Sine and cosine stay, whose argument is costly to reduce if
 //! it is great.
 //!
-//! Without the flag, `exp` and `exp2` of `f32` can be computed with the [very numbers](library) of
-//! the C libraries of Linux. Other functions stay.
+//! Without the flag, `exp` and `exp2` of `f32` can be computed with the very numbers of the C
+//! libraries of Linux. Other functions stay.
 //!
 //! | function | greatest error in units of the last place, with `afn` |
 //! | --- | --- |
