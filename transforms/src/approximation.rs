@@ -7,8 +7,8 @@
 //! are the intrinsics of LLVM for them. Sine and cosine stay, whose argument is costly to reduce if
 //! it is great.
 //!
-//! Without the flag, `exp` and `exp2` of `f32` can be computed with the very numbers of the C
-//! libraries of Linux. Other functions stay.
+//! Without the flag, `exp` and `exp2` of `f32` can be computed with the very numbers of glibc and
+//! musl. Other functions stay.
 //!
 //! | function | greatest error in units of the last place, with `afn` |
 //! | --- | --- |
@@ -39,6 +39,13 @@
 //!   rounding mode. Strict functions, which may change it, have other operations.
 //! - `math.exp` and `llvm.exp` without `afn` are the function of the C library that the program is
 //!   linked with. Its target says which one that is, or else this machine.
+//!
+//! # Limits
+//!
+//! - On x86 processors without fused products glibc gives other results of `exp` for two arguments,
+//!   about 32.53 and -63.10, than on those with them. The latter are computed.
+//! - Vectors of several dimensions stay, and so does all on targets that compute `f64` in wider
+//!   registers.
 //!
 //! **Cost.** Linear in the operations.
 
@@ -107,6 +114,8 @@ pub fn make_exact(body: &mut Body, op: Op) {
 /// The functions that become arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Formulas {
+    /// None: formulas rely on the rounding of `f64`, and the target has wider registers.
+    None,
     /// Functions that may be approximate.
     Approximate,
     /// Also functions for which arithmetic gives the numbers of the C library.
@@ -114,18 +123,27 @@ pub enum Formulas {
 }
 
 impl Formulas {
-    /// Returns the formulas for a target triple, or for this machine. The C libraries of Linux are
-    /// known; others may round otherwise.
+    /// Returns the formulas for a target triple, or for this machine. The C libraries glibc and
+    /// musl are known; others may round otherwise.
     ///
     /// ```
     /// use loomir_transforms::approximation::Formulas;
     /// assert_eq!(Formulas::for_target(Some("x86_64-pc-linux-gnu")), Formulas::All);
     /// assert_eq!(Formulas::for_target(Some("arm64-apple-macosx")), Formulas::Approximate);
+    /// assert_eq!(Formulas::for_target(Some("i586-pc-linux-gnu")), Formulas::None);
     /// ```
     pub fn for_target(triple: Option<&str>) -> Formulas {
-        match triple.map_or(cfg!(target_os = "linux"), |own| own.contains("linux")) {
-            true => Formulas::All,
-            false => Formulas::Approximate,
+        let is_here = cfg!(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")));
+        let is_wide = |own: &&str| {
+            let machine = own.split('-').next().unwrap_or_default();
+            machine.starts_with("m68k") || machine.starts_with('i') && machine.ends_with("86")
+        };
+        match triple {
+            Some(own) if is_wide(&own) => Formulas::None,
+            None if cfg!(target_arch = "x86") => Formulas::None,
+            Some(own) if own.contains("-linux-gnu") || own.contains("-linux-musl") => Formulas::All,
+            None if is_here => Formulas::All,
+            _ => Formulas::Approximate,
         }
     }
 }
@@ -168,7 +186,10 @@ impl Formula {
         let ctx = body.ctx();
         let ty = view.operand_type(0);
         let scalar = ty.scalar(ctx);
-        if scalar != ty && !matches!(ty.kind(ctx), TypeKind::Vector { .. }) {
+        // Bits of vectors of several dimensions have no counterpart in LLVM.
+        let is_row = || ty.shape(ctx).is_some_and(|shape| shape.len() <= 1);
+        let is_vector = matches!(ty.kind(ctx), TypeKind::Vector { .. });
+        if among == Formulas::None || scalar != ty && !(is_vector && is_row()) {
             return None;
         }
         let TypeKind::Float(kind) = scalar.kind(ctx) else { return None };

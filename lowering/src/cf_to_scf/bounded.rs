@@ -21,12 +21,13 @@
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::integer::signed;
+use loomir_dialects::interp::layout::Layout;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::address::{NUSW, NUW, byte_offsets, no_wrap_flags};
 use loomir_ir::graph::Digraph;
 use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Body, Op, Value};
+use loomir_ir::{Op, Value};
 use loomir_transforms::affine::operation::Predicate;
 
 use crate::cfg::branch::{is_plain, targets};
@@ -173,33 +174,43 @@ impl Bounds {
         if let Some(known) = self.by_accesses.get(&of) {
             return *known;
         }
-        let answer = !scev.may_stop(of) && self.find_accesses(scev, of);
+        let answer = !scev.may_stop(of) && {
+            let course = Course::of(scev, of);
+            has_accesses_on(scev, &course)
+        };
         self.by_accesses.insert(of, answer);
         answer
     }
+}
 
-    fn find_accesses(&mut self, scev: &mut ScalarEvolution<'_>, of: LoopId) -> bool {
-        let (function, analysis) = (scev.function(), scev.analysis());
-        let course = Course::of(scev, of);
-        let latches = scev.latches(of);
-        for node in analysis.loops().get(of).nodes.iter().copied() {
-            if !course.passes(node, &latches) {
-                continue;
-            }
-            let mut pointers = function.ops(analysis.block(node)).filter_map(|op| accessed(function, op));
-            if pointers.any(|pointer| moves(scev, &course, node, pointer)) {
-                return true;
-            }
+/// True if each iteration on a course, or each iteration of a loop inside with the same count that
+/// it enters, accesses another place of one object.
+fn has_accesses_on(scev: &mut ScalarEvolution<'_>, course: &Course) -> bool {
+    let (function, analysis, of) = (scev.function(), scev.analysis(), course.of);
+    let latches = scev.latches(of);
+    for node in analysis.loops().get(of).nodes.iter().copied() {
+        if !course.passes(node, &latches) {
+            continue;
         }
-        let count = scev.counts(of).exact;
-        let children: Vec<LoopId> = analysis.loops().get(of).children.clone();
-        children.into_iter().any(|inner| {
-            count.is_some()
-                && scev.counts(inner).exact == count
-                && course.passes(analysis.loops().get(inner).header(), &latches)
-                && self.has_accesses(scev, inner)
-        })
+        let ops = function.ops(analysis.block(node));
+        let pointers: Vec<Value> = ops.filter_map(|op| accessed(scev, op)).collect();
+        if pointers.into_iter().any(|pointer| moves(scev, course, node, pointer)) {
+            return true;
+        }
     }
+    let Some(count) = scev.counts(of).exact else { return false };
+    let children = analysis.loops().get(of).children.iter().copied();
+    for inner in children {
+        let is_alike = scev.counts(inner).exact == Some(count)
+            && course.passes(analysis.loops().get(inner).header(), &latches)
+            && !scev.may_stop(inner);
+        // The loop around may have effects where this one has none.
+        let whole = is_alike.then(|| Course::whole(scev, inner));
+        if whole.is_some_and(|whole| has_accesses_on(scev, &whole)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The iterations of a loop that have effects. Conditions that do not change may decide that none
@@ -213,11 +224,21 @@ struct Course {
 }
 
 impl Course {
+    /// Returns the course of the iterations that have effects.
     fn of(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Course {
+        let effects = if leaves_values(scev, of) { None } else { place_of_effects(scev, of) };
+        Course::to(scev, of, effects)
+    }
+
+    /// Returns the course of all iterations.
+    fn whole(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Course {
+        Course::to(scev, of, None)
+    }
+
+    fn to(scev: &mut ScalarEvolution<'_>, of: LoopId, effects: Option<u32>) -> Course {
         let analysis = scev.analysis();
         let own = &analysis.loops().get(of).nodes;
         let nodes: HashMap<u32, u32> = own.iter().copied().zip(0..).collect();
-        let effects = if leaves_values(scev, of) { None } else { place_of_effects(scev, of) };
         let mut edges = Vec::new();
         for node in own {
             let needed = effects.and_then(|place| needed_edge(scev, of, (*node, place)));
@@ -270,24 +291,32 @@ fn needed_edge(scev: &mut ScalarEvolution<'_>, of: LoopId, (node, effects): (u32
     scev.is_invariant(condition, of).then_some(to)
 }
 
-/// True if a value that a loop computes is used behind it.
+/// True if a value that a loop computes may be used behind it. The way out is such a value too.
 fn leaves_values(scev: &ScalarEvolution<'_>, of: LoopId) -> bool {
     let (function, analysis) = (scev.function(), scev.analysis());
     let is_inside = |block| analysis.loops().contains(of, analysis.number(block));
     let roles = Roles::of(analysis, of);
-    roles.exiting.iter().any(|from| {
-        let branch = function.terminator(analysis.block(*from));
-        let ways = branch.map(|branch| targets(function, branch)).unwrap_or_default();
-        let leaving = ways.into_iter().filter(|to| !is_inside(to.block));
-        let mut values = leaving.flat_map(|to| to.operands);
-        values.any(|value| function.value_block(value).is_none_or(is_inside))
-    })
+    roles.exit_edges.len() > 1
+        || roles.exiting.iter().any(|from| {
+            let branch = function.terminator(analysis.block(*from));
+            let ways = branch.map(|branch| targets(function, branch)).unwrap_or_default();
+            let leaving = ways.into_iter().filter(|to| !is_inside(to.block));
+            let mut values = leaving.flat_map(|to| to.operands);
+            values.any(|value| function.value_block(value).is_none_or(is_inside))
+        })
 }
 
-/// Returns the address of a load or store that is not volatile.
-fn accessed(function: &Body, op: Op) -> Option<Value> {
-    let at = [llvm::LoadOp::DEF, llvm::StoreOp::DEF].iter().position(|def| function.is(op, def))?;
-    function.attr(op, "volatile_").is_none().then(|| function.operand(op, at))
+/// Returns the address of a load or store of at least a byte that is not volatile.
+fn accessed(scev: &ScalarEvolution<'_>, op: Op) -> Option<Value> {
+    let function = scev.function();
+    let view = function.op_ref(op);
+    let (pointer, ty) = match () {
+        () if view.is(llvm::LoadOp::DEF) => (view.operand(0), view.result_type(0)),
+        () if view.is(llvm::StoreOp::DEF) => (view.operand(1), view.operand_type(0)),
+        () => return None,
+    };
+    let layout = Layout::of(function.ctx(), ty, scev.data_layout()).ok()?;
+    (layout.store_size > 0 && view.attr("volatile_").is_none()).then_some(pointer)
 }
 
 /// True if an access in a node of a loop is at another place of its object each time the loops
@@ -298,7 +327,7 @@ fn moves(scev: &mut ScalarEvolution<'_>, course: &Course, node: u32, pointer: Va
     }
     let address = scev.expr(pointer);
     [Some(address), element(scev, course.of, pointer)].into_iter().flatten().any(|place| {
-        let steps = steps(scev, course.of, place);
+        let steps = steps(scev, course.of, node, place);
         steps.is_some_and(|steps| is_moving(scev, course, &steps, node))
     })
 }
@@ -333,7 +362,7 @@ fn is_moving(scev: &mut ScalarEvolution<'_>, course: &Course, steps: &[(LoopId, 
 
 /// Returns by how much a number grows in `of` and in the loops inside, from one first time that
 /// the loops in them run to the next. `of` comes last.
-fn steps(scev: &ScalarEvolution<'_>, of: LoopId, mut id: ExprId) -> Option<Vec<(LoopId, ExprId)>> {
+fn steps(scev: &ScalarEvolution<'_>, of: LoopId, node: u32, mut id: ExprId) -> Option<Vec<(LoopId, ExprId)>> {
     let loops = scev.analysis().loops();
     let mut steps = Vec::new();
     while let Expr::AddRec(around, parts) = scev.get(id) {
@@ -342,7 +371,8 @@ fn steps(scev: &ScalarEvolution<'_>, of: LoopId, mut id: ExprId) -> Option<Vec<(
         if *around == of {
             return Some(steps);
         }
-        if !loops.contains(of, loops.get(*around).header()) {
+        // Behind a loop its variable has the last value.
+        if !loops.contains(of, loops.get(*around).header()) || !loops.contains(*around, node) {
             return None;
         }
         id = start;

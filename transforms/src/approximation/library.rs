@@ -2,14 +2,15 @@
 //!
 //! glibc since 2.27 and musl compute both by one algorithm, in `f64`: the power of two of the
 //! nearest multiple of 1/32, which is looked up, times a cubic polynomial of the rest. How close
-//! the polynomial is decides how a result is rounded. How `f64` is rounded does not, for any
-//! argument. So the same polynomial times a power that is computed gives the same results, and
-//! needs no table.
+//! the polynomial is decides how a result is rounded. The last bits of `f64` do not, for any
+//! argument, if the rest is exact. So the same polynomial times a power that is computed gives the
+//! same results, and needs no table.
 //!
 //! # Assumptions
 //!
-//! - All 2^32 results are those of glibc, with products that are rounded and products that are not.
-//!   Tried with `campaign exponentials`, and with some in `tests/all/approximation.rs`.
+//! - All 2^32 results are those of glibc on a processor with fused products, whether the arithmetic
+//!   has them or not. Tried with `campaign exponentials`, and with some in
+//!   `tests/all/approximation.rs`.
 
 use loomir_dialects::arith;
 use loomir_ir::Value;
