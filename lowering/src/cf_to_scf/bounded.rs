@@ -38,7 +38,7 @@ use crate::cfg::scev::expr::{Expr, ExprId, ExprType};
 
 /// The width of a count that may be too large.
 const WIDTH: u32 = 64;
-/// The maximal number of loops around a loop that are examined for it.
+/// The maximal number of loops around a loop, or in it, that are examined for it.
 const MAX_AROUND: usize = 8;
 
 /// Answers about the loops of a function.
@@ -176,7 +176,7 @@ impl Bounds {
         }
         let answer = !scev.may_stop(of) && {
             let course = Course::of(scev, of);
-            has_accesses_on(scev, &course)
+            has_accesses_on(scev, &course, MAX_AROUND)
         };
         self.by_accesses.insert(of, answer);
         answer
@@ -184,8 +184,8 @@ impl Bounds {
 }
 
 /// True if each iteration on a course, or each iteration of a loop inside with the same count that
-/// it enters, accesses another place of one object.
-fn has_accesses_on(scev: &mut ScalarEvolution<'_>, course: &Course) -> bool {
+/// it enters, accesses another place of one object. Looks at so many loops one in the other.
+fn has_accesses_on(scev: &mut ScalarEvolution<'_>, course: &Course, depth: usize) -> bool {
     let (function, analysis, of) = (scev.function(), scev.analysis(), course.of);
     let latches = scev.latches(of);
     for node in analysis.loops().get(of).nodes.iter().copied() {
@@ -198,7 +198,7 @@ fn has_accesses_on(scev: &mut ScalarEvolution<'_>, course: &Course) -> bool {
             return true;
         }
     }
-    let Some(count) = scev.counts(of).exact else { return false };
+    let Some(count) = scev.counts(of).exact.filter(|_| depth > 1) else { return false };
     let children = analysis.loops().get(of).children.iter().copied();
     for inner in children {
         let is_alike = scev.counts(inner).exact == Some(count)
@@ -206,7 +206,7 @@ fn has_accesses_on(scev: &mut ScalarEvolution<'_>, course: &Course) -> bool {
             && !scev.may_stop(inner);
         // The loop around may have effects where this one has none.
         let whole = is_alike.then(|| Course::whole(scev, inner));
-        if whole.is_some_and(|whole| has_accesses_on(scev, &whole)) {
+        if whole.is_some_and(|whole| has_accesses_on(scev, &whole, depth - 1)) {
             return true;
         }
     }
