@@ -134,12 +134,12 @@ impl Formulas {
     /// ```
     pub fn for_target(triple: Option<&str>) -> Formulas {
         let is_here = cfg!(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")));
-        let is_wide = |own: &&str| {
+        let is_wide = |own: &str| {
             let machine = own.split('-').next().unwrap_or_default();
             machine.starts_with("m68k") || machine.starts_with('i') && machine.ends_with("86")
         };
         match triple {
-            Some(own) if is_wide(&own) => Formulas::None,
+            Some(own) if is_wide(own) => Formulas::None,
             None if cfg!(target_arch = "x86") => Formulas::None,
             Some(own) if own.contains("-linux-gnu") || own.contains("-linux-musl") => Formulas::All,
             None if is_here => Formulas::All,

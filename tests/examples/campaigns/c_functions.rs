@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use loomir_tests::c_functions::{Tally, Tools, run, text};
-use loomir_tests::peers::Peer;
 
 use crate::steps::{self, option};
 
@@ -16,24 +15,15 @@ pub(crate) fn main() -> ExitCode {
         print!("{}", text(seed, index));
         return ExitCode::SUCCESS;
     }
-    let Some(clang) = Peer::find("clang") else {
-        eprintln!("LOOMIR_LLVM does not say where clang is: nothing to compile with");
-        println!("seed={seed}\ncases=0");
-        return ExitCode::SUCCESS;
-    };
-    let folder = std::env::temp_dir().join(format!("loomir-c-functions-{}", std::process::id()));
-    if let Err(error) = std::fs::create_dir_all(&folder) {
-        eprintln!("{}: {error}", folder.display());
-        return ExitCode::FAILURE;
-    }
-    let mut tally = Tally::default();
-    let tools = Tools { clang: &clang, folder: &folder };
-    let broken = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
-        run(seed, (first, count), &tools, tally, &mut |difference| eprintln!("{difference}"))
-    });
-    drop(std::fs::remove_dir_all(&folder));
-    print!("seed={seed}\n{}", counts(&tally));
-    ExitCode::from(u8::from(tally.failures + broken > 0))
+    steps::with_clang("c-functions", &format!("seed={seed}\n"), |clang, folder| {
+        let mut tally = Tally::default();
+        let tools = Tools { clang, folder };
+        let broken = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+            run(seed, (first, count), &tools, tally, &mut |difference| eprintln!("{difference}"))
+        });
+        print!("seed={seed}\n{}", counts(&tally));
+        ExitCode::from(u8::from(tally.failures + broken > 0))
+    })
 }
 
 fn counts(tally: &Tally) -> String {

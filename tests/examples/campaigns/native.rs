@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use loomir_tests::native::{Tally, case, run};
 use loomir_tests::neighbours::{CALLED, odd};
-use loomir_tests::peers::Peer;
 
 use crate::steps::{self, option};
 
@@ -18,23 +17,14 @@ pub(crate) fn main() -> ExitCode {
         print!("{CALLED}{}{}", odd::CALLED, case(seed, index).1.text);
         return ExitCode::SUCCESS;
     }
-    let Some(clang) = Peer::find("clang") else {
-        eprintln!("LOOMIR_LLVM does not say where clang is: nothing to compile with");
-        println!("seed={seed}\ncases=0");
-        return ExitCode::SUCCESS;
-    };
-    let folder = std::env::temp_dir().join(format!("loomir-native-{}", std::process::id()));
-    if let Err(error) = std::fs::create_dir_all(&folder) {
-        eprintln!("{}: {error}", folder.display());
-        return ExitCode::FAILURE;
-    }
-    let mut tally = Tally::default();
-    let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
-        run(seed, (first, count), &clang, &folder, tally)
-    });
-    drop(std::fs::remove_dir_all(&folder));
-    println!("seed={seed}\n{}failures={failures}", counts(&tally));
-    ExitCode::from(u8::from(failures > 0))
+    steps::with_clang("native", &format!("seed={seed}\n"), |clang, folder| {
+        let mut tally = Tally::default();
+        let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+            run(seed, (first, count), clang, folder, tally)
+        });
+        println!("seed={seed}\n{}failures={failures}", counts(&tally));
+        ExitCode::from(u8::from(failures > 0))
+    })
 }
 
 fn counts(tally: &Tally) -> String {

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use loomir_tests::peers::Peer;
 use loomir_tests::promotion::{Tally, run};
 
 use crate::steps::{self, option};
@@ -12,23 +11,14 @@ const STEP: u64 = 500;
 
 pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(10_000), option("--seed").unwrap_or(1));
-    let Some(clang) = Peer::find("clang") else {
-        eprintln!("LOOMIR_LLVM does not say where clang is: nothing to compile with");
-        println!("seed={seed}\ncases=0");
-        return ExitCode::SUCCESS;
-    };
-    let folder = std::env::temp_dir().join(format!("loomir-promotion-{}", std::process::id()));
-    if let Err(error) = std::fs::create_dir_all(&folder) {
-        eprintln!("{}: {error}", folder.display());
-        return ExitCode::FAILURE;
-    }
-    let mut tally = Tally::default();
-    let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
-        run(seed, (first, count), &clang, &folder, tally)
-    });
-    drop(std::fs::remove_dir_all(&folder));
-    println!("seed={seed}\n{}failures={failures}", counts(&tally));
-    ExitCode::from(u8::from(failures > 0))
+    steps::with_clang("promotion", &format!("seed={seed}\n"), |clang, folder| {
+        let mut tally = Tally::default();
+        let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+            run(seed, (first, count), clang, folder, tally)
+        });
+        println!("seed={seed}\n{}failures={failures}", counts(&tally));
+        ExitCode::from(u8::from(failures > 0))
+    })
 }
 
 fn counts(tally: &Tally) -> String {

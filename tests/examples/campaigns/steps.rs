@@ -4,7 +4,10 @@
 //! A campaign has a function `counts` that lists its counts, one `key=value` a line.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
+
+use loomir_tests::peers::Peer;
 
 /// Returns a number given as `NAME N` among the arguments.
 pub(crate) fn option(name: &str) -> Option<u64> {
@@ -33,6 +36,24 @@ pub(crate) fn run<T, E: Display>(
         eprintln!("{} of {cases}: {}", done + count, on_a_line(&counts(tally)));
     }
     0
+}
+
+/// Runs a campaign that compiles, with clang and a folder of its own, which is removed at the end.
+/// Without clang it has no cases, and prints `heading` before that.
+pub(crate) fn with_clang(name: &str, heading: &str, run: impl FnOnce(&Peer, &Path) -> ExitCode) -> ExitCode {
+    let Some(clang) = Peer::find("clang") else {
+        eprintln!("LOOMIR_LLVM does not say where clang is: nothing to compile with");
+        println!("{heading}cases=0");
+        return ExitCode::SUCCESS;
+    };
+    let folder = std::env::temp_dir().join(format!("loomir-{name}-{}", std::process::id()));
+    if let Err(error) = std::fs::create_dir_all(&folder) {
+        eprintln!("{}: {error}", folder.display());
+        return ExitCode::FAILURE;
+    }
+    let code = run(&clang, &folder);
+    drop(std::fs::remove_dir_all(&folder));
+    code
 }
 
 /// Runs cases of a seed: the first one has this number, and there are so many.
