@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{LoopLike, ParallelLike};
-use loomir_dialects::{llvm, memref};
+use loomir_dialects::{llvm, memref, ub};
 use loomir_ir::attributes::Dict;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AttrKind, Body, Name, Op, Trait, Type, Value, ValueDef};
@@ -339,18 +339,18 @@ fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
         let Some(next) = open.pop() else { break };
         let op = body.defining_op(next).filter(|op| is_computed(body, *op));
         match op {
-            _ if constant_of(body, next).is_some() => {}
+            _ if constant_of(body, next).is_some_and(|own| !ub::is_poison(body.ctx(), own)) => {}
             Some(op) if looked_at < MAX_EXPRESSION => {
                 let is_source = may_make_poison(body, op);
                 if is_source {
                     leaves.insert(next);
                 }
-                // A source is poison too if an operand is. The side of a selection that is not
-                // taken does no harm.
-                let is_selection = Operation::of(body, op) == Some(Operation::Select);
-                let followed = match how {
-                    Poison::Certain if is_selection => 1,
-                    Poison::Possible if is_source => 0,
+                // An operation on words is poison if an operand is. The side of a selection that is
+                // not taken does no harm, and neither does another element of an aggregate.
+                let followed = match (how, Operation::of(body, op)) {
+                    (Poison::Certain, Some(Operation::Select)) => 1,
+                    (Poison::Certain, None) if is_source => 0,
+                    (Poison::Possible, _) if is_source => 0,
                     _ => usize::MAX,
                 };
                 open.extend(body.operands(op).take(followed));
