@@ -25,10 +25,10 @@
 //!   that is neither dimension nor symbol.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::{affine, scf};
+use loomir_dialects::{affine, llvm, scf};
 use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{
-    Attr, Block, Body, Builder, Context, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value,
+    Attr, Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value,
 };
 use smallvec::SmallVec;
 
@@ -590,7 +590,8 @@ impl Emit<'_> {
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
     }
 
-    /// Keeps the attributes of a loop, but for the directives that were obeyed.
+    /// Keeps the attributes of a loop, but for the directives that were obeyed. What is said of the
+    /// iterations of a loop need not hold for those of a flattened one.
     fn keep(&self, header: &Header, obeyed: &str, state: &mut OperationState) {
         let ctx = self.body.ctx();
         let Some(first) = header.origins.first() else { return };
@@ -599,10 +600,15 @@ impl Emit<'_> {
         if is_flat || header.origins.iter().all(|own| own.of == first.of) {
             state.attributes = self.body.attributes(lead);
         }
+        if is_flat {
+            for said in [annotation::ANNOTATION, llvm::METADATA] {
+                state.attributes = state.attributes.without(ctx, said);
+            }
+        }
         if let Some(own) = self.body.attr(lead, annotation::ANNOTATION).filter(|_| !obeyed.is_empty()) {
             match annotation::done(ctx, own, obeyed) {
                 Some(done) => state.set_attr(ctx, annotation::ANNOTATION, done),
-                None => state.attributes = without(ctx, state.attributes, annotation::ANNOTATION),
+                None => state.attributes = state.attributes.without(ctx, annotation::ANNOTATION),
             }
         }
     }
@@ -790,10 +796,4 @@ fn is_flattened(lead: &Origin) -> bool {
         _ => false,
     };
     lead.iteration().is_some_and(|own| own.terms().iter().any(|(atom, _)| divides(atom)))
-}
-
-/// Returns a dictionary without an entry.
-fn without(ctx: &Context, dict: Dict, name: &str) -> Dict {
-    let entries = dict.entries(ctx).iter().filter(|(own, _)| ctx.str(*own) != name);
-    ctx.dict(entries.copied().collect())
 }
