@@ -18,7 +18,7 @@ use super::attributes::{LINKAGE, TAIL_CALL_KIND};
 use super::control::calls::{Call, arguments};
 use super::globals::signature;
 use super::types::LlvmType;
-use super::{AllocaOp, BrOp, CallOp, FuncOp, ReturnOp};
+use super::{AllocaOp, BrOp, CallOp, FuncOp, METADATA, ReturnOp};
 use crate::interfaces::{CallLike, FunctionLike, Inlinable, Inlining, ReturnAsBranch, StackAllocation};
 
 /// Linkages of definitions that the linker may replace by others.
@@ -222,11 +222,25 @@ impl Inlinable for Inlined {
                 body.remove_attr(op, name);
             }
         }
+        forget_scopes(body, op);
         let kind = case(body.op_ref(op), "TailCallKind", &TAIL_CALL_KIND);
         if kind.is_some_and(|text| text == "tail") {
             let none = TAIL_CALL_KIND.attr(body.ctx(), 0);
             body.set_attr(op, "TailCallKind", none);
         }
+    }
+}
+
+/// Removes the alias scopes that are kept as they were written: they are those of one run of the
+/// function, and another copy is another run.
+fn forget_scopes(body: &mut Body, op: Op) {
+    let ctx = body.ctx().clone();
+    let Some(AttrKind::Dictionary(all)) = body.attr(op, METADATA).map(|own| own.kind(&ctx)) else { return };
+    let left = all.without(&ctx, "alias.scope").without(&ctx, "noalias");
+    match left.entries(&ctx).is_empty() {
+        true => body.remove_attr(op, METADATA),
+        false if left != *all => body.set_attr(op, METADATA, ctx.attr(AttrKind::Dictionary(left))),
+        false => {}
     }
 }
 
@@ -262,9 +276,11 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn StackAllocation>(AllocaOp::DEF, Box::new(Alloca));
     registry.attach_to::<dyn Inlinable>(AllocaOp::DEF, Box::new(Alloca));
     registry.attach_to::<dyn CallLike>(CallOp::DEF, Box::new(Call));
-    let accesses = ["llvm.call", "llvm.load", "llvm.store", "llvm.atomicrmw", "llvm.cmpxchg"];
-    let copies = ["llvm.intr.memcpy", "llvm.intr.memcpy.inline", "llvm.intr.memmove", "llvm.intr.memset"];
-    for name in accesses.into_iter().chain(copies) {
-        registry.attach::<dyn Inlinable>(name, Box::new(Inlined));
+    let accesses = ["call", "load", "store", "atomicrmw", "cmpxchg", "va_arg"].map(|own| format!("llvm.{own}"));
+    let copies = ["memcpy", "memcpy.inline", "memmove", "memset"].map(|own| format!("llvm.intr.{own}"));
+    let masked = ["load", "store", "expandload", "compressstore", "gather", "scatter"];
+    let masked = masked.map(|own| format!("llvm.intr.masked.{own}"));
+    for name in accesses.into_iter().chain(copies).chain(masked) {
+        registry.attach::<dyn Inlinable>(&name, Box::new(Inlined));
     }
 }
