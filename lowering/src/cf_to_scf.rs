@@ -45,7 +45,7 @@ use loomir_ir::{Body, Diagnostics, Op};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, all_known, end_block, has_unwinding};
 use crate::cfg::scev::ScalarEvolution;
-use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify, place_of};
+use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify, place_of, scopes};
 use counted::Counted;
 use regions::Part;
 use structure::Structure;
@@ -162,6 +162,7 @@ impl Prepared {
             false => part_landing_pads(&mut copy),
         }
         let (mut analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
+        scopes::forget_in_loops(&mut copy, &analysis, symbols);
         lcssa::lcssa(&mut copy, &analysis);
         loop_rotate::loop_rotate(&mut copy, &mut analysis, symbols, loop_rotate::MAX_HEADER_SIZE);
         let (analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);

@@ -77,6 +77,7 @@ pub mod picture;
 pub mod print;
 pub mod roles;
 pub mod scev;
+pub(crate) mod scopes;
 pub mod simplify_cfg;
 pub mod unify_loop_exits;
 mod unwinding;

@@ -69,7 +69,7 @@ const IN_RANGE: &str = "llvm.inrange";
 
 /// An attribute of `llvm.call_intrinsic`: for each argument of the call its metadata, as it was
 /// written, or unit for an operand.
-const METADATA_ARGUMENTS: &str = "llvm.metadata_arguments";
+pub(crate) const METADATA_ARGUMENTS: &str = "llvm.metadata_arguments";
 
 /// An attribute of `llvm.call`: the type of a variadic callee.
 const VARIADIC_TYPE: &str = "var_callee_type";

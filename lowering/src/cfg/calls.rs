@@ -116,9 +116,23 @@ pub(super) fn is_unique(function: &Body, op: Op, symbols: &SymbolTable) -> bool 
     is_marked(function, op, symbols, &["returns_twice", "noduplicate"])
 }
 
-/// True if an operation may be duplicated.
+/// Returns the name of the intrinsic function that an operation calls, without the prefix `llvm.`.
+pub(super) fn intrinsic(function: &Body, op: Op) -> Option<&str> {
+    if !function.is(op, llvm::CallIntrinsicOp::DEF) {
+        return function.op_ref(op).name().strip_prefix("llvm.intr.");
+    }
+    function.attr(op, "intrin")?.as_str(function.ctx())?.strip_prefix("llvm.")
+}
+
+/// True if an operation declares alias scopes, which are new ones each time that it runs.
+pub(super) fn declares_scopes(function: &Body, op: Op) -> bool {
+    intrinsic(function, op) == Some("experimental.noalias.scope.decl")
+}
+
+/// True if an operation may be duplicated. One that declares alias scopes would need new scopes.
 pub(super) fn may_be_copied(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
-    !is_marked(function, op, symbols, &["convergent", "returns_twice", "noduplicate"])
+    !declares_scopes(function, op)
+        && !is_marked(function, op, symbols, &["convergent", "returns_twice", "noduplicate"])
 }
 
 /// True if an operation, or the function that it calls, has one of these attributes: directly, or

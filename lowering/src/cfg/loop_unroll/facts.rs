@@ -67,12 +67,12 @@ pub(in crate::cfg) fn fixed(function: &Body, shape: &Shape, symbols: &SymbolTabl
     let mut ops = shape.blocks.iter().flat_map(|block| function.ops(*block));
     ops.find_map(|op| {
         let name = function.op_ref(op).name();
-        let intrinsic = size::intrinsic(function, op).unwrap_or_default();
+        let intrinsic = calls::intrinsic(function, op).unwrap_or_default();
         if calls::is_unique(function, op, symbols) {
             Some("it has an operation that may not be duplicated")
         } else if function.own_regions(op).len() > 0 || name == "llvm.blocktag" {
             Some("it has an operation that stands for its place")
-        } else if intrinsic == "experimental.noalias.scope.decl" {
+        } else if calls::declares_scopes(function, op) {
             Some("it declares scopes of aliases, which hold for one iteration")
         } else if intrinsic.starts_with("experimental.convergence.") {
             Some("it has tokens of convergence")

@@ -7,8 +7,8 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op};
 
-use super::size;
 use crate::cfg::Analysis;
+use crate::cfg::calls;
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::exits::gcd;
@@ -175,7 +175,7 @@ fn deoptimizes(function: &Body, from: Block) -> bool {
     let last = std::iter::successors(Some(from), next).take(MAX_FOLLOWED).last();
     let ops: Vec<Op> = last.map(|block| function.ops(block).collect()).unwrap_or_default();
     let is_call = |op: &Op| {
-        size::intrinsic(function, *op).is_some_and(|name| name.starts_with("experimental.deoptimize"))
+        calls::intrinsic(function, *op).is_some_and(|name| name.starts_with("experimental.deoptimize"))
     };
     let [.., call, end] = &ops[..] else { return false };
     function.is(*end, llvm::ReturnOp::DEF) && is_call(call)

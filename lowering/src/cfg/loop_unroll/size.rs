@@ -12,6 +12,7 @@ use loomir_dialects::llvm::memory::address::byte_offsets;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Op, OpDef, Trait};
 
+use crate::cfg::calls;
 use crate::cfg::conditions::constant_bits;
 use crate::cfg::effects::is_speculatable;
 
@@ -79,20 +80,12 @@ const INLINE_FUNCTIONS: &[&str] = &[
     "sqrtl",
 ];
 
-/// Returns the name of the intrinsic function that an operation calls, without the prefix `llvm.`.
-pub(super) fn intrinsic(function: &Body, op: Op) -> Option<&str> {
-    if !function.is(op, llvm::CallIntrinsicOp::DEF) {
-        return function.op_ref(op).name().strip_prefix("llvm.intr.");
-    }
-    function.attr(op, "intrin")?.as_str(function.ctx())?.strip_prefix("llvm.")
-}
-
 /// Returns the size of an operation.
 pub(super) fn of(function: &Body, op: Op, layout: &DataLayout, symbols: &SymbolTable) -> u64 {
     let is = |defs: &[&'static OpDef]| defs.iter().any(|def| function.is(op, def));
     let is_constant =
         function.has_trait(op, Trait::ConstantLike) || CONSTANTS.contains(&function.op_ref(op).name());
-    if is_constant || intrinsic(function, op).is_some_and(|name| NO_CODE.contains(&name)) {
+    if is_constant || calls::intrinsic(function, op).is_some_and(|name| NO_CODE.contains(&name)) {
         0
     } else if is(&[llvm::UDivOp::DEF, llvm::SDivOp::DEF, llvm::URemOp::DEF, llvm::SRemOp::DEF])
         || is(&[llvm::FDivOp::DEF, llvm::FRemOp::DEF])
