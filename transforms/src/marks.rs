@@ -40,6 +40,10 @@ pub(crate) const WHOLE: &str = "loomir.whole";
 /// the user says of arguments.
 pub const OVERLAPPING: &str = "loomir.overlapping";
 
+/// Marks a call of a function over a range, its first two operands: calls for parts of the range
+/// may take its place, in any order and at the same time.
+pub const THREADS: &str = "loomir.threads";
+
 /// The marks of loops, and the attribute with their directives.
 pub const OF_LOOPS: [&str; 5] = [REMAINDER, DISTRIBUTED, VERSIONED, OBEYED, DIRECTIVE];
 

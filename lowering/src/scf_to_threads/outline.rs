@@ -11,7 +11,6 @@ use loomir_transforms::marks;
 
 use super::range::{Counter, emit_parallel, emit_yield, end_parallel};
 use crate::emit::Emit;
-use crate::to_llvm::threads::THREADS;
 
 /// The function of a loop.
 pub(super) struct Outlined {
@@ -34,7 +33,7 @@ pub(super) fn call(body: &mut Body, op: Op, counter: &Counter, name: &str, captu
     let mut b = Builder::before(body, op);
     let range = [b.index(0), counter.emit_total(&mut b)];
     let state = b.state(func::CallOp::DEF).operands(&range).operands(captured);
-    b.insert(state.attr(&ctx, "callee", ctx.symbol_attr(name)).attr(&ctx, THREADS, Attr::UNIT));
+    b.insert(state.attr(&ctx, "callee", ctx.symbol_attr(name)).attr(&ctx, marks::THREADS, Attr::UNIT));
     body.erase(op);
 }
 

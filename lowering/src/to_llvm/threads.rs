@@ -21,14 +21,11 @@ use loomir_dialects::llvm::attributes::LINKAGE;
 use loomir_dialects::llvm::types::{function, literal_struct, pointer, void};
 use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::{Attr, Body, Diagnostic, OpRef, OperationState, Type, Value};
+use loomir_transforms::marks::THREADS;
 
 use super::Converted;
 use super::build::{ICmp, INBOUNDS_NUW, Index, NONE};
 use super::function::FunctionConverter;
-
-/// Marks a call of a function over a range, its first two operands: calls for parts of the range
-/// may take its place, in any order and at the same time.
-pub const THREADS: &str = "loomir.threads";
 
 /// The functions of the OpenMP run-time that converted programs call.
 pub const RUN_TIME: [&str; 3] = ["GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads"];

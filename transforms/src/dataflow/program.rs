@@ -17,6 +17,7 @@ use loomir_ir::pass::LeftAlone;
 use loomir_ir::symbols::{SYMBOL_VISIBILITY, symbol_name};
 use loomir_ir::{Attr, Block, Body, Name, Op, Trait, Value};
 
+use crate::marks::THREADS;
 use crate::references::References;
 
 /// The number of a body in a [`Program`]: bodies are in the order of
@@ -158,10 +159,11 @@ impl<'b> Program<'b> {
     }
 }
 
-/// Returns the symbol that an operation calls. `None` if control may return to another place.
+/// Returns the symbol that an operation calls. `None` if control may return to another place, or if
+/// calls with other operands may take its place.
 fn callee(body: &Body, op: Op) -> Option<Attr> {
     let view = body.op_ref(op);
-    if view.successors().len() > 0 || view.regions().len() > 0 {
+    if view.successors().len() > 0 || view.regions().len() > 0 || view.attr(THREADS).is_some() {
         return None;
     }
     body.info(op).interface::<dyn CallLike>()?.callee(body.op_ref(op))
