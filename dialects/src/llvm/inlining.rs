@@ -11,7 +11,7 @@
 //! - `noalias` scopes hold for one run of their function. Inlined accesses lose them.
 
 use loomir_ir::{
-    Attr, AttrKind, Block, Body, EnumDef, Op, OpRef, OperationState, Region, Registry, Type, Value,
+    Attr, AttrKind, Block, Body, EnumDef, Name, Op, OpRef, OperationState, Region, Registry, Type, Value,
 };
 
 use super::attributes::{LINKAGE, TAIL_CALL_KIND};
@@ -222,7 +222,6 @@ impl Inlinable for Inlined {
                 body.remove_attr(op, name);
             }
         }
-        forget_scopes(body, op);
         let kind = case(body.op_ref(op), "TailCallKind", &TAIL_CALL_KIND);
         if kind.is_some_and(|text| text == "tail") {
             let none = TAIL_CALL_KIND.attr(body.ctx(), 0);
@@ -231,16 +230,25 @@ impl Inlinable for Inlined {
     }
 }
 
-/// Removes the alias scopes that are kept as they were written: they are those of one run of the
-/// function, and another copy is another run.
-fn forget_scopes(body: &mut Body, op: Op) {
+/// Changes the kept metadata of an operation that was inlined in place of a call, given the kept
+/// metadata of the call. It has the call's place in the source. Alias scopes are those of one run of
+/// its function, and another copy is another run. The places of a loop are in its function.
+pub fn move_metadata(body: &mut Body, op: Op, of_call: Option<Attr>) {
     let ctx = body.ctx().clone();
-    let Some(AttrKind::Dictionary(all)) = body.attr(op, METADATA).map(|own| own.kind(&ctx)) else { return };
-    let left = all.without(&ctx, "alias.scope").without(&ctx, "noalias");
-    match left.entries(&ctx).is_empty() {
-        true => body.remove_attr(op, METADATA),
-        false if left != *all => body.set_attr(op, METADATA, ctx.attr(AttrKind::Dictionary(left))),
-        false => {}
+    let entries = |attr: Option<Attr>| match attr.map(|own| own.kind(&ctx)) {
+        Some(AttrKind::Dictionary(all)) => all.entries(&ctx),
+        _ => &[],
+    };
+    let old = body.attr(op, METADATA);
+    let stays = |name: &str| !matches!(name, "dbg" | "alias.scope" | "noalias") && !name.starts_with("llvm.loop");
+    let own = entries(old).iter().filter(|(name, _)| stays(ctx.str(*name)));
+    let place = entries(of_call).iter().filter(|(name, _)| ctx.str(*name) == "dbg");
+    let all: Vec<(Name, Attr)> = own.chain(place).copied().collect();
+    let new = (!all.is_empty()).then(|| ctx.attr(AttrKind::Dictionary(ctx.dict(all))));
+    match new {
+        Some(new) if old != Some(new) => body.set_attr(op, METADATA, new),
+        None if old.is_some() => body.remove_attr(op, METADATA),
+        _ => {}
     }
 }
 
@@ -276,11 +284,9 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn StackAllocation>(AllocaOp::DEF, Box::new(Alloca));
     registry.attach_to::<dyn Inlinable>(AllocaOp::DEF, Box::new(Alloca));
     registry.attach_to::<dyn CallLike>(CallOp::DEF, Box::new(Call));
-    let accesses = ["call", "load", "store", "atomicrmw", "cmpxchg", "va_arg"].map(|own| format!("llvm.{own}"));
-    let copies = ["memcpy", "memcpy.inline", "memmove", "memset"].map(|own| format!("llvm.intr.{own}"));
-    let masked = ["load", "store", "expandload", "compressstore", "gather", "scatter"];
-    let masked = masked.map(|own| format!("llvm.intr.masked.{own}"));
-    for name in accesses.into_iter().chain(copies).chain(masked) {
-        registry.attach::<dyn Inlinable>(&name, Box::new(Inlined));
+    let accesses = ["llvm.call", "llvm.load", "llvm.store", "llvm.atomicrmw", "llvm.cmpxchg"];
+    let copies = ["llvm.intr.memcpy", "llvm.intr.memcpy.inline", "llvm.intr.memmove", "llvm.intr.memset"];
+    for name in accesses.into_iter().chain(copies) {
+        registry.attach::<dyn Inlinable>(name, Box::new(Inlined));
     }
 }

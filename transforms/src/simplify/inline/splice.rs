@@ -1,8 +1,9 @@
 //! Puts a copy of a function in the place of a call.
 
 use loomir_dialects::interfaces::{Inlinable, ReturnAsBranch};
+use loomir_dialects::llvm::{METADATA, move_metadata};
 use loomir_ir::verifier::verify_in_place;
-use loomir_ir::{Block, Body, Import, Loc, LocKind, Op, Trait, Value};
+use loomir_ir::{Attr, Block, Body, Import, Loc, LocKind, Op, Trait, Value};
 
 use super::legality::{Callee, Missed, Site};
 
@@ -33,7 +34,7 @@ fn splice_block(
     (from, import): (&Body, &mut Import<'_>),
     locate: Locate<'_>,
 ) -> Result<(), Missed> {
-    let call = site.call;
+    let (call, said) = (site.call, to.attr(site.call, METADATA));
     for (argument, value) in from.arguments(block).zip(&site.arguments) {
         import.map(argument, *value);
     }
@@ -49,7 +50,7 @@ fn splice_block(
         to.replace_all_uses(result, value);
     }
     to.erase(call);
-    settle(to, &copies, site, (from, import));
+    settle(to, &copies, (site, said), (from, import));
     Ok(())
 }
 
@@ -61,7 +62,7 @@ fn splice_blocks(
     (from, import): (&Body, &mut Import<'_>),
     locate: Locate<'_>,
 ) -> Result<(), Missed> {
-    let call = site.call;
+    let (call, said) = (site.call, to.attr(site.call, METADATA));
     let (Some(home), Some(next)) = (to.block_of(call), to.next_op(call)) else { return Ok(()) };
     let blocks = import.blocks_after(to, callee.region, home, locate);
     let Some(entry) = blocks.first().copied() else { return Ok(()) };
@@ -98,7 +99,7 @@ fn splice_blocks(
     }
     to.erase(call);
     to.inline_block(entry, home, None, &site.arguments);
-    settle(to, &copies, site, (from, import));
+    settle(to, &copies, (site, said), (from, import));
     Ok(())
 }
 
@@ -113,8 +114,9 @@ fn invalid(to: &Body, copies: &[Op]) -> Option<Missed> {
     Some(Missed::new("NotInlined", format!("a copy of it is not valid at the call: {}", error.message)))
 }
 
-/// Moves stack memory to the start of its scope, and lets copies adapt to their new function.
-fn settle(to: &mut Body, copies: &[Op], site: &Site, (from, import): (&Body, &Import<'_>)) {
+/// Moves stack memory to the start of its scope, and lets copies adapt to their new function. `said`
+/// is the metadata of the call.
+fn settle(to: &mut Body, copies: &[Op], (site, said): (&Site, Option<Attr>), (from, import): (&Body, &Import<'_>)) {
     for (allocation, block) in &site.moved {
         let copy = from.results(*allocation).next().and_then(|value| import.value(value));
         let Some(copy) = copy.and_then(|value| to.defining_op(value)) else { continue };
@@ -135,6 +137,7 @@ fn settle(to: &mut Body, copies: &[Op], site: &Site, (from, import): (&Body, &Im
     }
     let inside: Vec<Op> = copies.iter().flat_map(|op| to.preorder(*op)).collect();
     for op in inside {
+        move_metadata(to, op, said);
         let ctx = to.ctx().clone();
         if let Some(model) = ctx.op_info(to.op_name(op)).interface::<dyn Inlinable>() {
             model.was_inlined(to, op);
