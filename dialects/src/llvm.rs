@@ -49,7 +49,7 @@ pub use control::*;
 pub use conversions::*;
 pub use evaluate::promised_range;
 pub use globals::*;
-pub use inlining::move_metadata;
+pub use inlining::{is_must_tail, move_metadata};
 pub use intrinsics::*;
 pub use memory::*;
 

@@ -30,20 +30,22 @@
 //!
 //! # Limits
 //!
-//! - A function stays as it is if it branches in other ways than `br`, `cond_br` and `switch`, or
-//!   if a `switch` is on more than 64 bits. Of one with calls that may unwind, parts are lifted.
+//! - A function stays as it is if it branches in other ways than `br`, `cond_br` and `switch`, if a
+//!   `switch` is on more than 64 bits, or if a call is bound to the control flow around it. Of one with calls that may unwind, parts are lifted.
 //! - Regions nest at most 200 deep, and a construct passes on at most a million values.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Diagnostics, Op};
+use loomir_ir::{Body, Diagnostics, Op, Value};
 
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, all_known, end_block, has_unwinding};
+use crate::cfg::calls::keeps_its_control;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify, place_of, scopes};
 use counted::Counted;
@@ -67,6 +69,9 @@ const MAX_DEPTH: usize = 200;
 const MAX_PASSED: usize = 1_000_000;
 /// The attribute of a structured loop with the annotation of the original one.
 const ANNOTATION: &str = "loop_annotation";
+
+/// The calls that must stand before a return.
+const DEOPTIMIZE: &str = "llvm.experimental.deoptimize";
 
 /// Writes the body of an `llvm.func` with structured control flow. The symbols are those of its
 /// module. A function of one block stays the same. Returns the loops.
@@ -153,6 +158,9 @@ impl Prepared {
         if all_known(function).is_err() || !ends_are_known(function) {
             return Err(Opaque::Branch);
         }
+        if function.all_ops().any(|op| is_bound(function, op, symbols)) {
+            return Err(Opaque::Bound);
+        }
         if whole && has_unwinding(function) {
             return Err(Opaque::Unwinding);
         }
@@ -200,6 +208,21 @@ fn ends_are_known(function: &Body) -> bool {
         let is_end = known.iter().any(|def| function.is(op, def));
         function.successors(op).len() > 0 || is_end
     })
+}
+
+/// True if an operation depends on the control flow around it: calls that return twice or are
+/// convergent, tail calls that must stay such, the stack pointer, and tokens.
+pub(crate) fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    let view = function.op_ref(op);
+    let intrinsic = view.attr("intrin").and_then(|name| name.as_str(view.ctx()));
+    let leaves = intrinsic.is_some_and(|name| name.starts_with(DEOPTIMIZE));
+    let is_token = |value: Value| LlvmType::of(view.ctx(), view.type_of(value)) == Some(LlvmType::Token);
+    keeps_its_control(function, op, symbols)
+        || leaves
+        || llvm::is_must_tail(view)
+        || view.is(llvm::StackSaveOp::DEF)
+        || view.is(llvm::StackRestoreOp::DEF)
+        || view.results().any(is_token)
 }
 
 /// The pass `lift-cf-to-scf` on `llvm.func`.

@@ -8,9 +8,8 @@
 use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
-use loomir_dialects::llvm::attributes::{OVERFLOW, TAIL_CALL_KIND};
+use loomir_dialects::llvm::attributes::OVERFLOW;
 use loomir_dialects::llvm::control::addresses::has_fixed_blocks;
-use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Attr, Body, Diagnostics, Loc, Op, Value};
 use loomir_transforms::affine::classes::may_be_poison;
@@ -25,8 +24,7 @@ use loomir_transforms::simplify::sroa::sroa;
 
 pub use crate::cf_to_scf::{Lifted, Opaque, Uncounted};
 
-use crate::cf_to_scf::{lift_cf_to_scf, lift_parts_to_scf};
-use crate::cfg::calls::keeps_its_control;
+use crate::cf_to_scf::{is_bound, lift_cf_to_scf, lift_parts_to_scf};
 use crate::cfg::simplify_cfg::simplify_cfg;
 use crate::cfg::{Analysis, place_of};
 use crate::scf_to_cf::convert_scf_to_cf_with_flags;
@@ -170,25 +168,6 @@ fn is_untouchable(function: &Body) -> bool {
     let passed = passed.and_then(|all| all.as_array(function.ctx())).unwrap_or_default();
     let says = |attr: &Attr| attr.as_str(function.ctx()).is_some_and(|own| forbidden.contains(&own));
     function.root_ref().attr("optimize_none").is_some() || passed.iter().any(says)
-}
-
-/// The calls that must stand before a return.
-const DEOPTIMIZE: &str = "llvm.experimental.deoptimize";
-
-/// True if an operation depends on the control flow around it: calls that return twice or are
-/// convergent, tail calls that must stay such, the stack pointer, and tokens.
-fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
-    let view = function.op_ref(op);
-    let tail = view.attr("TailCallKind").and_then(|kind| TAIL_CALL_KIND.value(view.ctx(), kind));
-    let intrinsic = view.attr("intrin").and_then(|name| name.as_str(view.ctx()));
-    let leaves = intrinsic.is_some_and(|name| name.starts_with(DEOPTIMIZE));
-    let is_token = |value: Value| LlvmType::of(view.ctx(), view.type_of(value)) == Some(LlvmType::Token);
-    keeps_its_control(function, op, symbols)
-        || leaves
-        || (tail.is_some() && tail == TAIL_CALL_KIND.value_of("musttail"))
-        || view.is(llvm::StackSaveOp::DEF)
-        || view.is(llvm::StackRestoreOp::DEF)
-        || view.results().any(is_token)
 }
 
 /// Writes a raised function with branches. Operations of `arith` and `index` remain. Loops of

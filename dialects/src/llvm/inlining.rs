@@ -128,6 +128,11 @@ fn case(op: OpRef<'_>, name: &str, cases: &EnumDef) -> Option<String> {
     cases.text_of(cases.value(op.ctx(), op.attr(name)?)?)
 }
 
+/// True if an operation is a tail call that must stay one: a return of its result follows.
+pub fn is_must_tail(op: OpRef<'_>) -> bool {
+    case(op, "TailCallKind", &TAIL_CALL_KIND).is_some_and(|text| text == "musttail")
+}
+
 /// `llvm.func` as a function.
 struct Function;
 
@@ -210,7 +215,7 @@ struct Inlined;
 
 impl Inlinable for Inlined {
     fn inlining(&self, op: OpRef<'_>) -> Inlining {
-        if case(op, "TailCallKind", &TAIL_CALL_KIND).is_some_and(|text| text == "musttail") {
+        if is_must_tail(op) {
             return Inlining::Never("a call in it must be a tail call");
         }
         Inlining::Allowed
@@ -240,7 +245,8 @@ pub fn move_metadata(body: &mut Body, op: Op, of_call: Option<Attr>) {
         _ => &[],
     };
     let old = body.attr(op, METADATA);
-    let stays = |name: &str| !matches!(name, "dbg" | "alias.scope" | "noalias") && !name.starts_with("llvm.loop");
+    let stays =
+        |name: &str| !matches!(name, "dbg" | "alias.scope" | "noalias") && !name.starts_with("llvm.loop");
     let own = entries(old).iter().filter(|(name, _)| stays(ctx.str(*name)));
     let place = entries(of_call).iter().filter(|(name, _)| ctx.str(*name) == "dbg");
     let all: Vec<(Name, Attr)> = own.chain(place).copied().collect();

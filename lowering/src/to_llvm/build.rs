@@ -14,8 +14,10 @@ pub const NONE: i64 = 0;
 pub const NSW: i64 = 1;
 /// `overflow<nuw>`.
 pub const NUW: i64 = 2;
+/// `inbounds`: the flags of an address inside an object.
+pub const INBOUNDS: i64 = 3;
 /// `inbounds|nuw`: the flags of an address inside an object, reached without going back.
-pub const INBOUNDS_NUW: i64 = 3 | 4;
+pub const INBOUNDS_NUW: i64 = INBOUNDS | 4;
 
 /// An index of an address computation.
 #[derive(Clone, Copy, Debug)]

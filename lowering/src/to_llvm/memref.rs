@@ -8,15 +8,16 @@
 //! | `copy` | copying |
 //! | [`global`] | globals and their addresses |
 //!
-//! Subscripts are in bounds, or the access is undefined. Strides are positive and offsets are not
-//! negative, by the rules of the type. An address computation therefore does not wrap and stays
-//! inside its object, which its flags state.
+//! Subscripts are in bounds, or the access is undefined. Offsets are not negative, by the rules of
+//! the type. An address computation therefore does not wrap and stays inside its object, which its
+//! flags state. Strides that are unknown are taken to be positive, as MLIR does; with a negative
+//! one, nothing is said of unsigned numbers.
 
 use loomir_dialects::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
 use loomir_dialects::{arith, llvm, memref};
 use loomir_ir::{Attr, DYNAMIC, Diagnostic, OpRef, Registry, Type, TypeKind, Value};
 
-use super::build::{ICmp, INBOUNDS_NUW, Index, NONE, NSW, NUW};
+use super::build::{ICmp, INBOUNDS, INBOUNDS_NUW, Index, NONE, NSW, NUW};
 use super::descriptor::{self, Shape};
 use super::function::FunctionConverter;
 use super::{Converted, attach};
@@ -107,7 +108,9 @@ pub(super) fn address(
     indices: &[Value],
     bounds: Bounds,
 ) -> Value {
+    let goes_back = shape.strides.iter().any(|stride| *stride != DYNAMIC && *stride < 0);
     let (wrap, flags) = match bounds {
+        Bounds::Inside if goes_back => (NSW, INBOUNDS),
         Bounds::Inside => (NSW | NUW, INBOUNDS_NUW),
         Bounds::Unknown => (NONE, NONE),
     };

@@ -9,6 +9,7 @@
 //!
 //! **Cost.** Linear in the operations and their operands.
 
+use loomir_dialects::llvm::is_must_tail;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::rewrite::Constants;
 use loomir_ir::{Attr, Block, Body, Diagnostics, Op, Trait, Value};
@@ -114,12 +115,16 @@ impl Replacement {
                 }
                 continue;
             }
+            let is_removable = self.effects.get(op).is_removable() && !body.has_trait(op, Trait::Terminator);
+            if is_must_tail(body.op_ref(op)) && !is_removable {
+                continue;
+            }
             let mut are_all = true;
             for (i, attr) in known.into_iter().enumerate() {
                 let value = body.result(op, i);
                 are_all &= attr.is_some_and(|attr| self.replace(body, op, value, attr, done));
             }
-            if are_all && self.effects.get(op).is_removable() && !body.has_trait(op, Trait::Terminator) {
+            if are_all && is_removable {
                 body.preorder(op).for_each(|inside| is_gone[inside.index()] = true);
                 self.forget_inside(body, op);
                 body.erase(op);

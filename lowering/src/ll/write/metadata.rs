@@ -128,9 +128,9 @@ fn without_erased(node: &str, ctx: &Context, symbols: &SymbolTable) -> String {
         let name = word.strip_prefix('@').map(|name| name.trim_matches('"'));
         // The numbers of symbols without a name are made anew, and intrinsics are declared when needed.
         let is_plain = |name: &&str| !name.contains('\\') && name.contains(|c: char| !c.is_ascii_digit());
-        let is_erased = name.filter(is_plain).is_some_and(|name| {
-            !name.starts_with("llvm.") && symbols.get(ctx.name(name)).is_none()
-        });
+        let is_erased = name
+            .filter(is_plain)
+            .is_some_and(|name| !name.starts_with("llvm.") && symbols.get(ctx.name(name)).is_none());
         text.push_str(if is_erased { "null" } else { word });
         rest = behind;
     }

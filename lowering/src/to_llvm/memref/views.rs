@@ -4,7 +4,7 @@
 //! according to the operation's definition.
 
 use loomir_dialects::{llvm, memref};
-use loomir_ir::{Attr, DYNAMIC, Diagnostic, OpRef, Registry, Type, TypeKind, Value};
+use loomir_ir::{Attr, DYNAMIC, Diagnostic, Op, OpRef, Registry, Trait, Type, TypeKind, Value};
 
 use super::super::build::{Index, NONE, NSW};
 use super::super::descriptor::{self, Parts, Shape};
@@ -63,9 +63,14 @@ fn cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
         (false, false) | (true, true) => value,
         (false, true) => {
             let rank = from.shape(&ctx).map_or(0, <[i64]>::len);
-            let one = cx.index(1);
             let ty = cx.type_of(value);
-            let place = cx.alloca(one, ty, llvm::types::pointer(&ctx), None);
+            let place = match is_used_at_once(op) {
+                true => cx.alloca_at_entry(ty),
+                false => {
+                    let one = cx.index(1);
+                    cx.alloca(one, ty, llvm::types::pointer(&ctx), None)
+                }
+            };
             cx.store(value, place);
             let rank = cx.index(rank as i64);
             let unranked = cx.poison(new_ty);
@@ -82,6 +87,23 @@ fn cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     }
     cx.set(op.result(0), new);
     Ok(())
+}
+
+/// True if an operation in a loop makes an unranked memref that nothing uses any more when the
+/// operation runs again: one place on the stack serves all iterations.
+fn is_used_at_once(op: OpRef<'_>) -> bool {
+    let body = op.body();
+    let block = body.block_of(op.op());
+    let is_over = |user: Op| {
+        body.block_of(user) == block
+            && !body.has_trait(user, Trait::Terminator)
+            && body.own_regions(user).next().is_none()
+            && body.results(user).all(|own| !is_unranked(body.op_ref(user), body.value_type(own)))
+    };
+    let is_in_entry = block.is_some_and(|block| {
+        body.is_entry(block) && body.region_parent(body.block_region(block)) == body.root()
+    });
+    !is_in_entry && body.uses(op.result(0)).all(|used| is_over(used.op))
 }
 
 fn memory_space_cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {

@@ -116,7 +116,12 @@ fn invalid(to: &Body, copies: &[Op]) -> Option<Missed> {
 
 /// Moves stack memory to the start of its scope, and lets copies adapt to their new function. `said`
 /// is the metadata of the call.
-fn settle(to: &mut Body, copies: &[Op], (site, said): (&Site, Option<Attr>), (from, import): (&Body, &Import<'_>)) {
+fn settle(
+    to: &mut Body,
+    copies: &[Op],
+    (site, said): (&Site, Option<Attr>),
+    (from, import): (&Body, &Import<'_>),
+) {
     for (allocation, block) in &site.moved {
         let copy = from.results(*allocation).next().and_then(|value| import.value(value));
         let Some(copy) = copy.and_then(|value| to.defining_op(value)) else { continue };
