@@ -4,6 +4,10 @@
 //! into `[0, divisor)`. As the divisor is positive, both follow from the machine's truncating
 //! operations by a comparison and two selections, without a branch. A product may not overflow
 //! (`nsw`): an affine expression is a number, not a machine word. Linear in the expression.
+//!
+//! # Limits
+//!
+//! - The quotient of the least number, rounded up, is wrong when `affine` is lowered, as in MLIR.
 
 use loomir_dialects::arith;
 use loomir_ir::affine::AffineExprKind as Kind;

@@ -267,6 +267,19 @@ impl<'a> FunctionConverter<'a> {
         }
     }
 
+    /// Does the same for a function of the C library.
+    ///
+    /// # Errors
+    /// If the name is taken by something else, or if the module defines the function: it would run
+    /// instead of the library's.
+    pub(super) fn declare_library(&mut self, name: &str, ty: Type) -> Result<Attr, Diagnostic> {
+        if self.symbols.is_defined(self.ctx.name(name)) {
+            let text = format!("'@{name}' of the C library is needed, and the module defines another one");
+            return Err(Diagnostic::error(self.loc, text).help("give the function another name"));
+        }
+        self.declare(name, ty)
+    }
+
     /// Adds a constant string, with a zero byte behind it, to the module. Returns its symbol and
     /// type.
     pub fn string_constant(&mut self, name: &str, bytes: &[u8]) -> (Attr, Type) {

@@ -95,7 +95,7 @@ impl ConvertToLlvm for LibraryCall {
             }
             _ => return Err(cx.unsupported(op, "on this type")),
         };
-        let callee = cx.declare(&name, function(&ctx, carrier, &[carrier], false))?;
+        let callee = cx.declare_library(&name, function(&ctx, carrier, &[carrier], false))?;
         let argument = if ty == carrier { value } else { cx.cast(llvm::FPExtOp::DEF, value, carrier) };
         let Some(result) = cx.call(Some(callee), &[argument], Some(carrier)) else {
             return Err(cx.malformed(op));

@@ -53,6 +53,11 @@ impl Symbols {
         !self.bare.is_empty()
     }
 
+    /// True if the module has a function of this name with a body.
+    pub(super) fn is_defined(&self, name: Name) -> bool {
+        self.there.get(name).is_some_and(|own| own.has_body)
+    }
+
     /// True if something has this name already.
     pub(super) fn is_taken(&self, name: Name) -> bool {
         self.there.get(name).is_some() || self.added.contains_key(&name)
