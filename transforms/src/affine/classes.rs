@@ -63,6 +63,8 @@ enum Operand {
 const MAX_PROOFS: usize = 24;
 /// The number of inputs on which expressions are evaluated before a proof is tried.
 const TRIALS: u64 = 4;
+/// The distance of the greatest sample of a leaf from the least one, at most.
+const MOST_SAMPLED: i128 = 96;
 
 /// The values of an expression of some width for a few sample inputs.
 type Print = (u32, [Option<i64>; TRIALS as usize]);
@@ -258,11 +260,11 @@ impl Member {
     }
 }
 
-/// Returns a sample number for a leaf: a small one if possible, so that little wraps.
+/// Returns a sample number for a leaf: one near zero if possible, so that little wraps.
 fn sample(leaf: Value, (lower, upper): Range, trial: u64) -> i64 {
-    let least = lower.max(0).min(upper);
+    let least = if upper < 0 { lower.max(upper - MOST_SAMPLED) } else { lower.max(0) };
     let mixed = (leaf.index() as u64 * 31 + trial + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let most = (upper - least).min(96);
+    let most = (upper - least).min(MOST_SAMPLED);
     (least + i128::from(mixed >> 33) % (most + 1)) as i64
 }
 
