@@ -31,7 +31,8 @@
 //! # Limits
 //!
 //! - A function stays as it is if it branches in other ways than `br`, `cond_br` and `switch`, if a
-//!   `switch` is on more than 64 bits, or if a call is bound to the control flow around it. Of one with calls that may unwind, parts are lifted.
+//!   `switch` is on more than 64 bits, or if a call is bound to the control flow around it. Of one
+//!   with calls that may unwind, parts are lifted.
 //! - Regions nest at most 200 deep, and a construct passes on at most a million values.
 
 use hashbrown::{HashMap, HashSet};

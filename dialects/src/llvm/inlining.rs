@@ -236,8 +236,8 @@ impl Inlinable for Inlined {
 }
 
 /// Changes the kept metadata of an operation that was inlined in place of a call, given the kept
-/// metadata of the call. It has the call's place in the source. Alias scopes are those of one run of
-/// its function, and another copy is another run. The places of a loop are in its function.
+/// metadata of the call. It has the call's place in the source. Alias scopes are those of one run
+/// of its function, and another copy is another run. The places of a loop are in its function.
 pub fn move_metadata(body: &mut Body, op: Op, of_call: Option<Attr>) {
     let ctx = body.ctx().clone();
     let entries = |attr: Option<Attr>| match attr.map(|own| own.kind(&ctx)) {

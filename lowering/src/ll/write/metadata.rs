@@ -126,7 +126,7 @@ fn without_erased(node: &str, ctx: &Context, symbols: &SymbolTable) -> String {
         };
         let (word, behind) = from.split_at(end);
         let name = word.strip_prefix('@').map(|name| name.trim_matches('"'));
-        // The numbers of symbols without a name are made anew, and intrinsics are declared when needed.
+        // The numbers of symbols without a name are made anew. Intrinsics are declared when needed.
         let is_plain = |name: &&str| !name.contains('\\') && name.contains(|c: char| !c.is_ascii_digit());
         let is_erased = name
             .filter(is_plain)

@@ -114,8 +114,8 @@ fn invalid(to: &Body, copies: &[Op]) -> Option<Missed> {
     Some(Missed::new("NotInlined", format!("a copy of it is not valid at the call: {}", error.message)))
 }
 
-/// Moves stack memory to the start of its scope, and lets copies adapt to their new function. `said`
-/// is the metadata of the call.
+/// Moves stack memory to the start of its scope, and lets copies adapt to their new function.
+/// `said` is the metadata of the call.
 fn settle(
     to: &mut Body,
     copies: &[Op],
