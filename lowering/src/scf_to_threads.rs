@@ -16,6 +16,8 @@
 //!
 //! **Assumptions.**
 //! - Iterations of `scf.parallel` and `scf.forall` may run at the same time: that is their meaning.
+//! - A loop uses thread-local variables of the thread that reaches it, as it does when one thread
+//!   runs it. Tried in `fixtures/threads/thread_local.mlir`.
 //! - A reduction may be combined in another order only if its operation is associative and
 //!   commutative. Otherwise the loop stays. Tried in `fixtures/threads/refused.mlir`.
 //! - Counters are 64 bits wide. Dimensions share a counter only if all but the first have a
@@ -29,7 +31,7 @@ use loomir_dialects::scf::forall::{self, Number};
 use loomir_dialects::{func, scf};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::symbols::symbol_name;
-use loomir_ir::{Body, Diagnostic, Diagnostics, Op, Trait};
+use loomir_ir::{Body, Diagnostic, Diagnostics, Name, Op, Trait};
 use loomir_transforms::remark::Remarks;
 
 use crate::scf_to_cf::parallel::forall_to_parallel;
@@ -79,9 +81,10 @@ pub fn parallel_to_threads(table: &mut Body) -> Diagnostics {
             .map(|n| table.ctx().str(n).into())
             .collect(),
     };
+    let of_threads = OfThreads::of(table, &ops);
     for op in ops.into_iter().filter(|op| table.is(*op, func::FuncOp::DEF)).collect::<Vec<_>>() {
         let Some(body) = table.nested_mut(op) else { continue };
-        let functions = in_function(body, &mut names, &mut remarks);
+        let functions = in_function(body, &mut names, &of_threads, &mut remarks);
         let mut last = op;
         for function in functions {
             let function = table.adopt(function);
@@ -90,6 +93,56 @@ pub fn parallel_to_threads(table: &mut Body) -> Diagnostics {
         }
     }
     remarks
+}
+
+/// What each thread has of its own.
+struct OfThreads {
+    /// The thread-local variables.
+    variables: HashSet<Name>,
+    /// The functions that use them, or call such functions.
+    functions: HashSet<Name>,
+}
+
+impl OfThreads {
+    /// Finds them in the operations of a symbol table. Linear in the operations for each call on
+    /// the longest way to a variable.
+    fn of(table: &Body, ops: &[Op]) -> OfThreads {
+        let is_own = |op: &&Op| table.attr(**op, "thread_local_").is_some();
+        let variables: HashSet<Name> =
+            ops.iter().filter(is_own).filter_map(|op| symbol_name(table, *op)).collect();
+        let mut own = OfThreads { variables, functions: HashSet::new() };
+        while !own.variables.is_empty() {
+            let uses = |op: &&Op| {
+                let body = table.nested(**op);
+                body.is_some_and(|body| body.all_ops().any(|inside| own.is_named(body, inside)))
+            };
+            let found = ops.iter().filter(uses).filter_map(|op| symbol_name(table, *op));
+            let found: Vec<Name> = found.filter(|name| !own.functions.contains(name)).collect();
+            if found.is_empty() {
+                break;
+            }
+            own.functions.extend(found);
+        }
+        own
+    }
+
+    /// True if an operation names one of the variables or functions.
+    fn is_named(&self, body: &Body, op: Op) -> bool {
+        let named = |attr| body.attr(op, attr).and_then(|own| own.as_flat_symbol(body.ctx()));
+        let names = ["global_name", "callee", "value"].map(named);
+        names.iter().flatten().any(|name| self.variables.contains(name) || self.functions.contains(name))
+    }
+
+    /// Refuses a loop that uses such a function. Addresses of variables are taken before the loop.
+    fn is_unused(&self, body: &Body, op: Op) -> Result<(), &'static str> {
+        let is_used = |inside| {
+            self.is_named(body, inside) && !outline::is_address_of(body, inside, &self.variables)
+        };
+        match body.preorder(op).any(is_used) {
+            true => Err("a function that it uses has thread-local variables"),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The names of a symbol table.
@@ -122,9 +175,15 @@ struct Loop {
     combinations: Vec<Combination>,
 }
 
-/// Takes the outermost parallel loops of a function. Returns the new functions.
-fn in_function(body: &mut Body, names: &mut Names, remarks: &mut Diagnostics) -> Vec<Body> {
-    let loops = outermost(body, remarks);
+/// Takes the outermost parallel loops of a function. Returns the new functions. `of_threads` are the
+/// thread-local variables.
+fn in_function(
+    body: &mut Body,
+    names: &mut Names,
+    of_threads: &OfThreads,
+    remarks: &mut Diagnostics,
+) -> Vec<Body> {
+    let loops = outermost(body, of_threads, remarks);
     if loops.is_empty() {
         return Vec::new();
     }
@@ -138,10 +197,11 @@ fn in_function(body: &mut Body, names: &mut Names, remarks: &mut Diagnostics) ->
         let own = if is_forall { forall_to_parallel(body, op).ok() } else { Some(op) };
         let own = own.and_then(|op| reduction::in_chunks(body, op, counter, &combinations));
         if let Some((op, counter)) = own {
+            outline::hoist_addresses(body, op, &of_threads.variables);
             calls.push((op, counter, names.fresh(&function, number)));
         }
     }
-    let functions = outline::functions(body, &calls);
+    let functions = outline::functions(body, &calls, &of_threads.variables);
     for ((op, counter, name), function) in calls.iter().zip(&functions) {
         outline::call(body, *op, counter, name, &function.captured);
     }
@@ -149,13 +209,13 @@ fn in_function(body: &mut Body, names: &mut Names, remarks: &mut Diagnostics) ->
 }
 
 /// Returns the parallel loops of a function that go to threads: those outside of all others.
-fn outermost(body: &Body, remarks: &mut Diagnostics) -> Vec<Op> {
+fn outermost(body: &Body, of_threads: &OfThreads, remarks: &mut Diagnostics) -> Vec<Op> {
     let said = Remarks { body, pass: PASS.name };
     let mut found = Vec::new();
     let mut open = vec![body.root()];
     while let Some(op) = open.pop() {
         if body.is(op, scf::ParallelOp::DEF) || body.is(op, scf::ForallOp::DEF) {
-            match examined(body, op) {
+            match examined(body, op).and_then(|own| of_threads.is_unused(body, op).map(|()| own)) {
                 Ok(own) => {
                     let text = match own.counter.dimensions() {
                         1 => "Iterations of the loop are shared among threads".to_owned(),

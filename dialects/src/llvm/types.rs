@@ -7,6 +7,7 @@
 //! A named struct carries its body in every mention, so two mentions of one name are equal iff
 //! their bodies are. A mention of a struct inside its own body is its name alone.
 
+use hashbrown::HashSet;
 use loomir_ir::{Attr, AttrKind, Context, Name, Type, TypeKind};
 
 /// A view of a type of the dialect.
@@ -238,12 +239,15 @@ pub fn is_vector(ctx: &Context, ty: Type) -> bool {
     }
 }
 
-/// True if a type is a type of LLVM IR. Linear in the size of the type.
+/// True if a type is a type of LLVM IR. Linear in the types that it is made of.
 pub fn is_compatible(ctx: &Context, ty: Type) -> bool {
     let mut work = vec![ty];
+    // A struct may be in another one in many places.
+    let mut known: HashSet<Type> = HashSet::new();
     while let Some(ty) = work.pop() {
         match LlvmType::of(ctx, ty) {
             Some(LlvmType::Array { element, .. }) => work.push(element),
+            Some(LlvmType::Struct(_)) if !known.insert(ty) => {}
             Some(LlvmType::Struct(s)) => work.extend(s.body.into_iter().flatten()),
             Some(LlvmType::Function { result, params, .. }) => {
                 work.push(result);

@@ -171,7 +171,17 @@ impl Module {
         for declaration in self.intrinsics.iter().filter(|own| !own.is_empty()) {
             let _ = writeln!(text, "\n{declaration}");
         }
-        self.metadata.write(text);
+        self.metadata.write(text, &|node| self.current(node));
+    }
+
+    /// Returns a text that was kept as it was read, with the numbers that symbols without a name
+    /// have now. Null is in place of symbols that are erased, as LLVM leaves it.
+    fn current(&self, kept: &str) -> String {
+        names::with_symbols(kept, &|name| match self.unnamed.get(name) {
+            Some(number) => Some(format!("@{number}")),
+            None if self.declared.contains_key(name) || name.starts_with("llvm.") => None,
+            None => Some("null".to_owned()),
+        })
     }
 }
 

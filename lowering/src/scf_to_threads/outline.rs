@@ -1,11 +1,12 @@
 //! The function of a parallel loop: its iterations from one counter to another.
 //!
-//! Values that the loop uses are arguments behind the two counters. Constants are repeated inside.
+//! Values that the loop uses are arguments behind the two counters. Constants are repeated inside,
+//! but for addresses of thread-local variables: those are the addresses in the thread of the caller.
 
 use hashbrown::HashSet;
-use loomir_dialects::func;
+use loomir_dialects::{func, llvm};
 use loomir_ir::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
-use loomir_ir::{Attr, Body, Builder, Import, InsertPoint, Op, OperationState, Trait, Type, Value};
+use loomir_ir::{Attr, Body, Builder, Import, InsertPoint, Name, Op, OperationState, Trait, Type, Value};
 use loomir_transforms::access::base::may_overlap;
 use loomir_transforms::marks;
 
@@ -19,12 +20,31 @@ pub(super) struct Outlined {
     pub(super) captured: Vec<Value>,
 }
 
+/// Takes the addresses of variables of threads, by their names, out of a loop. Linear.
+pub(super) fn hoist_addresses(body: &mut Body, op: Op, of_threads: &HashSet<Name>) {
+    let inside = body.preorder(op).skip(1).filter(|own| is_address_of(body, *own, of_threads));
+    inside.collect::<Vec<_>>().into_iter().for_each(|own| body.move_before(own, op));
+}
+
 /// Returns a function for each of these loops, with its counter and name. The body stays.
-pub(super) fn functions(body: &Body, loops: &[(Op, Counter, String)]) -> Vec<Outlined> {
+/// `of_threads` are the thread-local variables.
+pub(super) fn functions(
+    body: &Body,
+    loops: &[(Op, Counter, String)],
+    of_threads: &HashSet<Name>,
+) -> Vec<Outlined> {
     let mut import = Import::new(body);
-    let function =
-        |(op, counter, name): &(Op, Counter, String)| outlined(&mut import, body, *op, counter, name);
+    let function = |(op, counter, name): &(Op, Counter, String)| {
+        let used = used(body, *op, counter, of_threads);
+        outlined(&mut import, body, (*op, used), counter, name)
+    };
     loops.iter().map(function).collect()
+}
+
+/// True if an operation takes the address of one of these variables.
+pub(super) fn is_address_of(body: &Body, op: Op, variables: &HashSet<Name>) -> bool {
+    let name = || body.attr(op, "global_name").and_then(|name| name.as_flat_symbol(body.ctx()));
+    body.is(op, llvm::AddressOfOp::DEF) && name().is_some_and(|name| variables.contains(&name))
 }
 
 /// Replaces a loop by a call of its function for the whole range.
@@ -43,7 +63,7 @@ struct Used {
     others: Vec<Value>,
 }
 
-fn used(body: &Body, op: Op, counter: &Counter) -> Used {
+fn used(body: &Body, op: Op, counter: &Counter, of_threads: &HashSet<Name>) -> Used {
     let mut defined = HashSet::new();
     let mut seen = HashSet::new();
     let mut used = Used { constants: Vec::new(), others: Vec::new() };
@@ -57,7 +77,9 @@ fn used(body: &Body, op: Op, counter: &Counter) -> Used {
         if defined.contains(&value) || !seen.insert(value) {
             continue;
         }
-        match body.defining_op(value).filter(|op| body.has_trait(*op, Trait::ConstantLike)) {
+        let is_constant =
+            |op: &Op| body.has_trait(*op, Trait::ConstantLike) && !is_address_of(body, *op, of_threads);
+        match body.defining_op(value).filter(is_constant) {
             Some(op) => used.constants.push((op, value)),
             None => used.others.push(value),
         }
@@ -65,9 +87,15 @@ fn used(body: &Body, op: Op, counter: &Counter) -> Used {
     used
 }
 
-fn outlined(import: &mut Import<'_>, body: &Body, op: Op, counter: &Counter, name: &str) -> Outlined {
+fn outlined(
+    import: &mut Import<'_>,
+    body: &Body,
+    (op, used): (Op, Used),
+    counter: &Counter,
+    name: &str,
+) -> Outlined {
     let (ctx, loc) = (body.ctx(), body.loc(op));
-    let Used { constants, others: captured } = used(body, op, counter);
+    let Used { constants, others: captured } = used;
     let types = captured.iter().map(|value| body.value_type(*value));
     let inputs: Vec<Type> = [Type::INDEX; 2].into_iter().chain(types).collect();
     let mut state = OperationState::of(ctx, func::FuncOp::DEF, loc)

@@ -2,12 +2,13 @@
 //!
 //! A symbol is live if it is public, or if an attribute of the symbol table's own operation, of an
 //! operation that is no symbol, or of a live symbol names it. References are found in all
-//! attributes, those inside arrays and dictionaries included. Nested tables are handled from the
-//! inside out.
+//! attributes, those inside arrays, dictionaries and texts included, but for metadata. Nested tables
+//! are handled from the inside out.
 //!
 //! **Cost.** Linear in the operations and their attributes, once for each nested symbol table.
 
 use hashbrown::HashMap;
+use loomir_dialects::llvm::METADATA;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::symbols::{SYMBOL_VISIBILITY, symbol_name};
 use loomir_ir::{Body, Diagnostics, Name, Op, Trait};
@@ -102,7 +103,10 @@ impl Found {
 
     fn attributes_of(&mut self, body: &Body, op: Op) {
         let dicts = [body.properties(op), body.attributes(op)];
-        let attributes = dicts.iter().flat_map(|dict| dict.entries(body.ctx())).map(|(_, attr)| *attr);
+        let all = dicts.iter().flat_map(|dict| dict.entries(body.ctx()));
+        // Metadata is no use.
+        let used = all.filter(|(name, _)| body.ctx().str(*name) != METADATA);
+        let attributes = used.map(|(_, attr)| *attr);
         self.references.search(attributes, &mut |root, _| self.names.push(root));
     }
 }

@@ -1,6 +1,7 @@
 //! Privatization of symbols: no other module refers to them, the user promises.
 //!
-//! All symbols of a symbol table become private, except those that the option `exclude` names.
+//! All symbols of a symbol table become private, except those that the option `exclude` names, and
+//! LLVM's own, such as `llvm.global_ctors`: the loader and the linker read them.
 //! Passes such as [`symbol_dce`](super::symbol_dce) and `inline` can do more with them.
 //!
 //! **Cost.** Linear in the symbols of the table.
@@ -42,7 +43,8 @@ impl Pass for SymbolPrivatize {
         }
         let is_meant = |op: &Op| {
             let name = symbol_name(body, *op).map(|name| body.ctx().str(name));
-            name.is_some_and(|name| !self.exclude.iter().any(|own| own == name)) && !is_private(body, *op)
+            let is_own = |name: &str| name.starts_with("llvm.") || self.exclude.iter().any(|own| own == name);
+            name.is_some_and(|name| !is_own(name)) && !is_private(body, *op)
         };
         let changed: Vec<Op> = top_level(body).into_iter().filter(is_meant).collect();
         cx.count("Symbols made private", changed.len() as u64);

@@ -224,7 +224,7 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
     }
     for (name, word) in CONSTANTS {
         if let Some(constant) = op.attr(name).and_then(|text| text.as_str(&ctx)) {
-            let _ = write!(head, " {word} {constant}");
+            let _ = write!(head, " {word} {}", m.current(constant));
         }
     }
     if let Some(personality) = op.attr("personality").and_then(|s| s.as_flat_symbol(&ctx)) {

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use hashbrown::HashMap;
-use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{AttrKind, Body, Context, OpRef};
 
 use super::line::Line;
@@ -32,12 +31,7 @@ impl Nodes {
     pub(super) fn kept(module: &Body) -> Nodes {
         let ctx = module.ctx();
         let mut kept = Nodes::default();
-        let mut symbols: Option<SymbolTable> = None;
         for (name, text) in entries(ctx, module.root_ref()) {
-            let text = match text.contains('@') {
-                true => &without_erased(text, ctx, symbols.get_or_insert_with(|| SymbolTable::of(module))),
-                false => text,
-            };
             match name.parse() {
                 Ok(number) => {
                     if !text.starts_with("distinct") {
@@ -98,43 +92,20 @@ impl Nodes {
         number
     }
 
-    /// Everything, behind empty lines.
-    pub(super) fn write(&self, text: &mut String) {
+    /// Everything, behind empty lines. Nodes are as `current` returns them.
+    pub(super) fn write(&self, text: &mut String, current: &dyn Fn(&str) -> String) {
         text.push_str(&self.lists);
         let mut nodes: Vec<(&usize, &String)> =
             self.nodes.iter().filter(|(number, _)| **number >= self.first).collect();
         nodes.sort_unstable();
         for (i, (number, node)) in nodes.into_iter().enumerate() {
-            let _ = writeln!(text, "{}!{number} = {node}", if i == 0 { "\n" } else { "" });
+            let separator = if i == 0 { "\n" } else { "" };
+            let _ = match node.contains('@') {
+                true => writeln!(text, "{separator}!{number} = {}", current(node)),
+                false => writeln!(text, "{separator}!{number} = {node}"),
+            };
         }
     }
-}
-
-/// Returns a node with null in place of symbols that are not in the module any more, as LLVM
-/// leaves it when it erases a function.
-fn without_erased(node: &str, ctx: &Context, symbols: &SymbolTable) -> String {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "$._-".contains(c);
-    let mut text = String::with_capacity(node.len());
-    let mut rest = node;
-    while let Some(at) = rest.find(['@', '"']) {
-        let (before, from) = rest.split_at(at);
-        text.push_str(before);
-        let inside = from.trim_start_matches('@').strip_prefix('"');
-        let end = match inside.map(|inside| (from.len() - inside.len(), inside.find('"'))) {
-            Some((start, end)) => start + end.map_or(inside.map_or(0, str::len), |end| end + 1),
-            None => from[1..].find(|c| !is_part(c)).map_or(from.len(), |end| end + 1),
-        };
-        let (word, behind) = from.split_at(end);
-        let name = word.strip_prefix('@').map(|name| name.trim_matches('"'));
-        // The numbers of symbols without a name are made anew. Intrinsics are declared when needed.
-        let is_plain = |name: &&str| !name.contains('\\') && name.contains(|c: char| !c.is_ascii_digit());
-        let is_erased = name
-            .filter(is_plain)
-            .is_some_and(|name| !name.starts_with("llvm.") && symbols.get(ctx.name(name)).is_none());
-        text.push_str(if is_erased { "null" } else { word });
-        rest = behind;
-    }
-    text + rest
 }
 
 /// Writes the attachments of an operation, each after `separator` and a space.
