@@ -17,6 +17,7 @@
 //! | `fuse` | by how many iterations the second loop runs later |
 //! | `strip-mine` | the iterations of a block |
 //! | `unroll`, `jam` | the iterations of a block |
+//! | `lanes`, `masked-lanes` | the iterations of a block, with others behind it or a mask |
 //! | `unswitch` | how many conditions |
 //! | `peel` | how many of the first iterations, how many of the last |
 //!
@@ -123,6 +124,8 @@ fn parse_edit(text: &str) -> Option<Edit> {
         ("strip-mine", [size]) => Change::StripMine { size: *size },
         ("unroll", [count]) => Change::Unroll { count: place_of(*count)? },
         ("jam", [count]) => Change::UnrollAndJam { count: place_of(*count)? },
+        ("lanes", [count]) => Change::Vectorize { lanes: place_of(*count)?, masked: false },
+        ("masked-lanes", [count]) => Change::Vectorize { lanes: place_of(*count)?, masked: true },
         ("unswitch", [conditions]) => Change::Unswitch { conditions: u32::try_from(*conditions).ok()? },
         ("peel", [first, last]) => Change::Peel { first: place_of(*first)?, last: place_of(*last)? },
         _ => return None,

@@ -105,7 +105,7 @@ pub fn edit(
         }
         21 => Change::Unswitch { conditions: 1 + random.below(2) as u32 },
         22 => Change::Hilbert { levels: 1 + random.below(2) as u32 },
-        23 => Change::Vectorize { lanes: 2 + random.below(3) },
+        23 => vectorized(random.below(6)),
         _ => {
             let new = no_edit(trees, kind, item, random)?;
             cursor.splice(trees, at..at + 1, &new);
@@ -114,6 +114,10 @@ pub fn edit(
     };
     let edit = change.at(path(&cursor, at));
     Some((edit.apply(program, trees, tree)?, kind))
+}
+
+fn vectorized(choice: usize) -> Change {
+    Change::Vectorize { lanes: 2 + choice % 3, masked: choice < 3 }
 }
 
 /// Returns the items in the place of one after a change that no edit makes.

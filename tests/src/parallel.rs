@@ -7,8 +7,9 @@
 //! so that no order rounds.
 //!
 //! Three of four programs are made for this: loops that combine values, with conditions that
-//! differ from iteration to iteration, and strided, reversed and guarded accesses. The others are
-//! those of the other campaigns. One in ten is lowered, and `lli` computes a sum over its memory.
+//! differ from iteration to iteration, and strided, reversed, indexed and guarded accesses. The
+//! others are those of the other campaigns. One in ten is lowered, and `lli` computes a sum over
+//! its memory.
 
 use loomir::dialects::interp::Limits;
 use loomir::ir::Body;
@@ -32,7 +33,9 @@ pub struct Tally {
     pub vectorized: usize,
     /// Of those, programs with masks.
     pub masked: usize,
-    /// Of those, programs that combine lanes.
+    /// Of those, programs with gathers or scatters.
+    pub gathered: usize,
+    /// Of the programs with operations on vectors, those that combine lanes.
     pub combined: usize,
     /// Defined calls that were compared before and after a pipeline.
     pub compared: usize,
@@ -89,7 +92,10 @@ pub fn program(seed: u64, index: u64) -> String {
 /// Returns the pipelines that are compared, and true if the first one makes few lanes.
 fn pipelines(random: &mut Random, alias: &str) -> ([String; 4], bool) {
     let (lanes, level) = (*random.pick(&LANES), usize::from(random.chance(25)));
-    let vectors = format!("loop-vectorize{{lanes={lanes} level={level} alias={alias}}}");
+    let remainder = *random.pick(&["loop", "mask"]);
+    let gathers = *random.pick(&["none", "masked", "all"]);
+    let options = format!("lanes={lanes} level={level} remainder={remainder} gathers={gathers}");
+    let vectors = format!("loop-vectorize{{{options} alias={alias}}}");
     let parallel = format!("loop-parallelize{{min-cycles=0 alias={alias}}}");
     let both = match lanes {
         MANY_LANES => format!("{parallel},{vectors}"),
@@ -169,6 +175,8 @@ impl Tally {
         self.parallel += usize::from(is_parallel(changed));
         self.vectorized += usize::from(changed.contains("vector<"));
         self.masked += usize::from(changed.contains("xi1>"));
+        self.gathered +=
+            usize::from(["vector.gather", "vector.scatter"].iter().any(|own| changed.contains(own)));
         self.combined += usize::from(
             changed.lines().any(|line| line.contains("vector.reduction") && !line.contains("xi1>")),
         );

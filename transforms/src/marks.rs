@@ -4,7 +4,7 @@
 //! return a part of a loop to its origin. All are discardable: a program without them behaves the
 //! same.
 
-use loomir_ir::{Context, OperationState, Type};
+use loomir_ir::{Attr, Context, OperationState, Type};
 
 use crate::directive::DIRECTIVE;
 
@@ -24,6 +24,9 @@ pub const CHECK: &str = "loomir.check";
 /// Marks a parallel loop whose iterations become operations on vectors: their number. It is gone
 /// after that, and of no meaning in a program that is read.
 pub(crate) const LANES: &str = "loomir.lanes";
+
+/// Marks such a loop that may have fewer iterations than [lanes](LANES).
+pub(crate) const MASKED: &str = "loomir.masked";
 
 /// Lists the tested objects of an access in a versioned arm: the object behind which it lies, and
 /// those from which the test found it apart, by number.
@@ -47,7 +50,10 @@ pub const THREADS: &str = "loomir.threads";
 /// The marks of loops, and the attribute with their directives.
 pub const OF_LOOPS: [&str; 5] = [REMAINDER, DISTRIBUTED, VERSIONED, OBEYED, DIRECTIVE];
 
-/// Marks a new loop as that of so many [lanes](LANES).
-pub(crate) fn set_lanes(ctx: &Context, count: u32, state: &mut OperationState) {
+/// Marks a new loop as that of so many [lanes](LANES), or with [fewer](MASKED) iterations.
+pub(crate) fn set_lanes(ctx: &Context, (count, masked): (u32, bool), state: &mut OperationState) {
     state.set_attr(ctx, LANES, ctx.int_attr(Type::I64, i64::from(count)));
+    if masked {
+        state.set_attr(ctx, MASKED, Attr::UNIT);
+    }
 }

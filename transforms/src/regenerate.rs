@@ -577,6 +577,7 @@ impl Emit<'_> {
     /// Marks a loop by its header's mark. Loops inside a remainder without a loop of its own are
     /// marked as remainders.
     fn mark(&self, header: &Header, state: &mut OperationState) {
+        let ctx = self.body.ctx();
         let name = match header.mark {
             _ if self.in_remainder => marks::REMAINDER,
             Some(Mark::Remainder) => marks::REMAINDER,
@@ -584,10 +585,10 @@ impl Emit<'_> {
             Some(Mark::Unrolled) => return self.keep(header, annotation::UNROLL, state),
             Some(Mark::Jammed) => return self.keep(header, annotation::JAM, state),
             Some(Mark::Flattened | Mark::Vectorized) => return self.keep(header, "", state),
-            Some(Mark::Lanes { count }) => return marks::set_lanes(self.body.ctx(), count, state),
+            Some(Mark::Lanes { count, masked }) => return marks::set_lanes(ctx, (count, masked), state),
             Some(Mark::Copies | Mark::Hilbert { .. }) | None => return,
         };
-        state.set_attr(self.body.ctx(), name, Attr::UNIT);
+        state.set_attr(ctx, name, Attr::UNIT);
     }
 
     /// Keeps the attributes of a loop, but for the directives that were obeyed. What is said of the

@@ -149,7 +149,7 @@ pub trait Transformation: Send + Sync + Sized + 'static {
 
     /// Rewrites what was written, where the tree has no form for it. By default there is nothing to
     /// do.
-    fn finish(_: &mut Body) {}
+    fn finish(&self, _: &mut Body) {}
 
     /// Returns the remark about a changed loop.
     fn remark(&self, remarks: Remarks<'_>, loc: Loc, change: &Change) -> Diagnostic;
@@ -401,7 +401,7 @@ fn in_block<T: Transformation>(
     match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
         Ok(()) => {
             if !made.is_empty() {
-                T::finish(body);
+                by.finish(body);
             }
             made.into_iter().for_each(|loc| limit.made(T::INFO.name, loc));
             Ok(said)

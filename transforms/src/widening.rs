@@ -9,9 +9,11 @@
 //!
 //! Each iteration is a *lane*. What depends on no lane stays as it is, and is computed once. What
 //! does is a vector with an element for each lane. Loads and stores at neighbouring elements become
-//! those of a vector; others become one load or store for each lane. Loops and conditions inside
-//! stay, if all lanes run them together. A condition that differs from lane to lane becomes a
-//! [mask](masks). Values that iterations combine are combined in [each lane](reductions).
+//! those of a vector; others become one load or store for each lane, or a [gather](gathers) or
+//! scatter. Loops and conditions inside stay, if all lanes run them together. A condition that
+//! differs from lane to lane becomes a [mask](masks), and so do the iterations left over, if that
+//! is [asked for](last_block). Values that iterations combine are combined in
+//! [each lane](reductions).
 //!
 //! The loop says itself that its iterations may run at the same time, so nothing is asked here.
 //! [`obstacle`] says beforehand if a loop can be widened.
@@ -44,10 +46,24 @@ use loomir_ir::{Block, Body, Op, Trait, Type, TypeKind, Value};
 use crate::access::updates::{Combined, combined};
 use crate::marks;
 
+mod gathers;
 mod lanes;
+mod last_block;
 mod masks;
 mod reductions;
 mod write;
+
+/// The accesses, not to neighbours, that become gathers and scatters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Gathers {
+    /// None.
+    Never,
+    /// Accesses that some lanes need not run.
+    #[default]
+    Masked,
+    /// All.
+    Always,
+}
 
 /// The role of an operation in a loop whose iterations run at once.
 enum Role {
@@ -68,15 +84,21 @@ enum Role {
 }
 
 /// Returns the reason why the iterations of a loop cannot run at once as vectors, if there is one.
-/// `variable` is its induction variable. Linear.
-pub(crate) fn obstacle(body: &Body, block: Block, variable: Value) -> Option<&'static str> {
-    varying(body, block, variable).err()
+/// `variable` is its induction variable. If it `is_masked`, some lanes of the last block do not
+/// run. Linear.
+pub(crate) fn obstacle(body: &Body, block: Block, variable: Value, is_masked: bool) -> Option<&'static str> {
+    varying(body, block, variable, is_masked).err()
 }
 
 /// Returns the values that differ from lane to lane, or the reason why there are no lanes.
-fn varying(body: &Body, block: Block, variable: Value) -> Result<HashSet<Value>, &'static str> {
+fn varying(
+    body: &Body,
+    block: Block,
+    variable: Value,
+    is_masked: bool,
+) -> Result<HashSet<Value>, &'static str> {
     let steps = steps(body, block)?;
-    let mut values = Values { body, varying: HashSet::from_iter([variable]), steps, is_masked: false };
+    let mut values = Values { body, varying: HashSet::from_iter([variable]), steps, is_masked };
     values.visit(block)?;
     Ok(values.varying)
 }
@@ -96,16 +118,21 @@ fn steps(body: &Body, block: Block) -> Result<HashMap<Op, Combined>, &'static st
 
 /// Removes the [marks](marks::LANES) of a program that was read. They mean nothing. Linear.
 pub(crate) fn forget_marks(body: &mut Body) {
-    marked(body).into_iter().for_each(|op| body.remove_attr(op, marks::LANES));
+    for op in marked(body) {
+        body.remove_attr(op, marks::LANES);
+        body.remove_attr(op, marks::MASKED);
+    }
 }
 
 /// Widens all loops with the [mark](marks::LANES). Linear.
-pub(crate) fn widen_marked(body: &mut Body) {
+pub(crate) fn widen_marked(body: &mut Body, gathers: Gathers) {
     for op in marked(body) {
         let lanes = body.attr(op, marks::LANES).and_then(|own| own.as_int(body.ctx()));
+        let is_masked = body.attr(op, marks::MASKED).is_some();
         body.remove_attr(op, marks::LANES);
+        body.remove_attr(op, marks::MASKED);
         let lanes = lanes.and_then(|own| usize::try_from(own).ok()).filter(|own| *own <= MAX_LANES);
-        let is_widened = lanes.is_some_and(|lanes| write::widen(body, op, lanes));
+        let is_widened = lanes.is_some_and(|lanes| write::widen(body, op, (lanes, is_masked), gathers));
         debug_assert!(is_widened, "a loop was proposed that cannot be widened");
     }
 }
@@ -215,7 +242,7 @@ impl Values<'_> {
             let mut types = body.operands(op).chain(body.results(op)).map(|own| body.value_type(own));
             return match types.all(|own| is_element(body, own)) {
                 true if self.is_masked && !masks::is_safe(view) => {
-                    Err("an operation in a condition in it may be undefined")
+                    Err("an operation that not all lanes run may be undefined")
                 }
                 true => Ok(Role::Wide),
                 false => Err("a value in it is no number"),

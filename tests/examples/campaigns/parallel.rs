@@ -26,11 +26,11 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn counts(tally: &Tally) -> String {
-    let Tally { cases, parallel, vectorized, masked, combined, compared, skipped, interleaved, native } =
-        tally;
+    let Tally { cases, parallel, vectorized, masked, gathered, combined, .. } = tally;
+    let Tally { compared, skipped, interleaved, native, .. } = tally;
     format!(
         "cases={cases}\nparallel={parallel}\nvectorized={vectorized}\nmasked={masked}\n\
-         combined={combined}\ncalls_compared={compared}\ncalls_undefined={skipped}\n\
+         gathered={gathered}\ncombined={combined}\ncalls_compared={compared}\ncalls_undefined={skipped}\n\
          interleaved={interleaved}\nas_machine_code={native}\n"
     )
 }

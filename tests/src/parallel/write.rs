@@ -234,10 +234,22 @@ impl Writer<'_> {
     }
 
     fn load(&mut self, around: &Around) -> String {
+        if !self.is_float() && !matches!(self.element, "i1" | "index") && self.random.chance(10) {
+            return self.indexed();
+        }
         let subscript = self.subscript(around, false);
         let from = *self.random.pick(&["%a", "%b", "%a", "%o"]);
         let from = if self.reorders { "%a" } else { from };
         self.access(around, (from, None), &subscript)
+    }
+
+    /// Loads an element whose place is computed from a number.
+    fn indexed(&mut self) -> String {
+        let (number, from, to) = (self.number(), self.element, self.memref());
+        let index = self.value(&format!("arith.index_castui {number} : {from} to index"));
+        let size = self.value(&format!("arith.constant {SIZE} : index"));
+        let place = self.value(&format!("arith.remui {index}, {size} : index"));
+        self.value(&format!("memref.load %a[{place}] : {to}"))
     }
 
     fn store(&mut self, around: &Around) {

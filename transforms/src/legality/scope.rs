@@ -418,8 +418,8 @@ impl Scope<'_> {
         Ok(())
     }
 
-    /// True if a body is a loop whose iterations are these copies, at once. Their order is judged
-    /// there.
+    /// True if a body is a loop whose iterations are these copies, at once, or the first of them.
+    /// Their order is judged there. [Coverage](super::coverage) judges if an iteration is missed.
     fn are_lanes_of(&self, run: &[&Origin], inside: Green) -> bool {
         let trees = self.part.trees;
         let Some(Node::Loop { header, .. }) = trees.only_item(inside).map(|only| trees.get(only)) else {
@@ -430,7 +430,7 @@ impl Scope<'_> {
         let is_copy = |(lane, copy): (i64, &&Origin)| only.of_lane(lane).is_some_and(|own| own == **copy);
         header.are_lanes()
             && self.part.program.loop_info(only.of).combines
-            && header.span.trip_count() == Some(run.len() as i64)
+            && header.span.is_within(run.len() as i64)
             && (0..).zip(run).all(is_copy)
     }
 

@@ -66,9 +66,11 @@ impl Emit<'_> {
         let depth = self.scopes.len() as u32;
         for (origin, _) in header.runs() {
             let info = self.program.loop_info(origin.of);
-            if let (Some(Mark::Lanes { count }), Some(end)) = (header.mark, self.body.terminator(info.block))
+            if let (Some(Mark::Lanes { count, .. }), Some(end)) =
+                (header.mark, self.body.terminator(info.block))
             {
-                // The lanes yield what the last of them does, to the loop around.
+                // The lanes yield what the last of them does, to the loop around. If the last
+                // does not run, no block is behind this one.
                 let Some(last) = origin.of_lane(i64::from(count) - 1) else { continue };
                 let yielded: Vec<Value> = self.body.operands(end).collect();
                 for (own, value) in yielded.into_iter().zip(values.by_ref()) {

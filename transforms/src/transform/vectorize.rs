@@ -10,6 +10,16 @@
 //! mask: `vector.maskedload`, `vector.maskedstore`, and `arith.select` for what both sides yield.
 //! A side that touches memory is skipped if no iteration of the block runs it.
 //!
+//! With `remainder=mask`, the iterations left over are one more block with a mask, and there is no
+//! second loop. A loop may then have fewer iterations than lanes. This pays for short loops on
+//! machines with masked loads and stores, such as AVX2 and AVX-512: one or two blocks take half the
+//! time. Long loops take longer, as each block computes its mask.
+//!
+//! Elements of one row that are not neighbours, such as `a[3 * i]` and `a[p[i]]`, become
+//! `vector.gather` and `vector.scatter` where a mask may switch lanes off. One access a lane would
+//! be one branch a lane there. With `gathers=all`, they do so everywhere. That is faster with
+//! AVX-512, and slower on machines that have no such instructions.
+//!
 //! A loop may carry values that its iterations only combine: sums, products, least and greatest
 //! numbers. Each lane combines its own iterations, and `vector.reduction` combines the lanes behind
 //! the loop. Sums of floats need `reassoc` for that.
@@ -41,6 +51,8 @@
 //! ```console
 //! $ loomir opt old.mlir --loop-vectorize=lanes=4 --remarks=text -o new.mlir
 //! $ cat new.mlir
+//! $ loomir opt old.mlir --loop-vectorize='lanes=3 remainder=mask' --remarks=none -o masked.mlir
+//! $ cat masked.mlir
 //! ```
 
 use loomir_ir::pass::Options;
@@ -50,6 +62,7 @@ use super::{Info, LoopRef, Proposals, Transformation};
 use crate::access::base::AliasMode;
 use crate::remark::Remarks;
 use crate::tree::Change;
+pub use crate::widening::Gathers;
 use crate::widening::{MAX_LANES, forget_marks, obstacle, widen_marked};
 
 /// Proposes to run blocks of iterations at once.
@@ -58,6 +71,21 @@ pub struct Vectorize {
     pub lanes: usize,
     /// The number of loops inside of a changed loop, one in the other.
     pub level: usize,
+    /// True if the iterations left over run as one more block, in which only some lanes run.
+    pub masked: bool,
+    /// The accesses that become gathers and scatters.
+    pub gathers: Gathers,
+}
+
+impl Vectorize {
+    /// Returns the reason why a loop with so many iterations has too few, if there is one.
+    fn too_few(&self, trips: Option<u64>) -> Option<&'static str> {
+        match trips? {
+            0 | 1 if self.masked => Some("it has at most one iteration"),
+            trips if !self.masked && trips < self.lanes as u64 => Some("it has fewer iterations than lanes"),
+            _ => None,
+        }
+    }
 }
 
 impl Transformation for Vectorize {
@@ -69,8 +97,15 @@ impl Transformation for Vectorize {
             AliasMode::UNTESTED,
             ("lanes", "8", "the iterations that run at once, from 2 to 256"),
             ("level", "0", "change loops with so many loops inside, one in the other"),
+            ("remainder", "loop", "how the iterations left over run: in a `loop`, or with a `mask`"),
+            ("gathers", "masked", "accesses that become gathers and scatters: `none`, `masked` or `all`"),
         ],
-        samples: &["lanes=4", "lanes=3 level=1"],
+        samples: &[
+            "lanes=4",
+            "lanes=3 level=1",
+            "lanes=4 remainder=mask gathers=all",
+            "lanes=3 level=1 remainder=mask",
+        ],
         passed: "Vectorized",
         missed: "NotVectorized",
         what_missed: "Loop not vectorized",
@@ -78,27 +113,42 @@ impl Transformation for Vectorize {
     };
 
     fn of(options: &Options) -> Result<Vectorize, String> {
-        let lanes = options.parse("lanes", 8)?;
-        match (2..=MAX_LANES).contains(&lanes) {
-            true => Ok(Vectorize { lanes, level: options.parse("level", 0)? }),
-            false => {
-                Err(format!("'{lanes}' lanes are too few or too many; 'lanes' is from 2 to {MAX_LANES}"))
-            }
+        let (lanes, level) = (options.parse("lanes", 8)?, options.parse("level", 0)?);
+        if !(2..=MAX_LANES).contains(&lanes) {
+            let why = format!("'{lanes}' lanes are too few or too many");
+            return Err(format!("{why}; 'lanes' is from 2 to {MAX_LANES}"));
         }
+        let masked = match options.get("remainder") {
+            None | Some("loop") => false,
+            Some("mask") => true,
+            Some(text) => return Err(format!("'{text}' is no remainder; 'remainder' is 'loop' or 'mask'")),
+        };
+        let gathers = match options.get("gathers") {
+            Some("none") => Gathers::Never,
+            None | Some("masked") => Gathers::Masked,
+            Some("all") => Gathers::Always,
+            Some(text) => {
+                return Err(format!("'{text}' are no accesses; 'gathers' is 'none', 'masked' or 'all'"));
+            }
+        };
+        Ok(Vectorize { lanes, level, masked, gathers })
     }
 
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
         for target in loops.filter(|own| !own.is_in_parallel() && own.height() == self.level) {
             if target.carries_values() && !target.combines_values() {
                 out.missed(&target, "it carries values from one iteration to the next");
-            } else if target.trip_count().is_some_and(|trips| trips < self.lanes as u64) {
-                out.missed(&target, "it has fewer iterations than lanes");
+            } else if let Some(why) = self.too_few(target.trip_count()) {
+                out.missed(&target, why);
             } else if let Some(why) = target.why_not_parallel() {
                 out.missed(&target, why);
-            } else if let Some(why) = obstacle(target.body(), target.block(), target.variable()) {
-                out.missed(&target, why);
             } else {
-                out.change(&target, Change::Vectorize { lanes: self.lanes });
+                let has_whole_blocks = target.trip_count().is_some_and(|own| own % self.lanes as u64 == 0);
+                let is_masked = self.masked && !has_whole_blocks;
+                match obstacle(target.body(), target.block(), target.variable(), is_masked) {
+                    Some(why) => out.missed(&target, why),
+                    None => out.change(&target, Change::Vectorize { lanes: self.lanes, masked: self.masked }),
+                }
             }
         }
     }
@@ -107,8 +157,8 @@ impl Transformation for Vectorize {
         forget_marks(body);
     }
 
-    fn finish(body: &mut Body) {
-        widen_marked(body);
+    fn finish(&self, body: &mut Body) {
+        widen_marked(body, self.gathers);
     }
 
     fn remark(&self, remarks: Remarks<'_>, loc: Loc, _: &Change) -> Diagnostic {

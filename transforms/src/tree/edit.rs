@@ -140,6 +140,8 @@ pub enum Change {
     Vectorize {
         /// The number of iterations of one block. Positive.
         lanes: usize,
+        /// True if the iterations left over are one more block, in which only some lanes run.
+        masked: bool,
     },
     /// Skews the only loop inside of a loop: iteration `x` of the outer loop runs the inner one
     /// `by · x` iterations later. The order does not change.
@@ -223,7 +225,7 @@ impl Edit {
             Change::Separate { depth, all } => trees.separated(program, item, *depth, *all)?,
             Change::Unroll { count } => trees.unrolled(program, item, *count)?,
             Change::UnrollAndJam { count } => trees.unrolled_and_jammed(program, item, *count)?,
-            Change::Vectorize { lanes } => trees.vectorized(program, item, *lanes)?,
+            Change::Vectorize { lanes, masked } => trees.vectorized(program, item, (*lanes, *masked))?,
             Change::Skew { by } => vec![trees.skewed(program, item, *by)?],
             Change::Wavefront { by } => {
                 let skewed = trees.skewed(program, item, *by)?;

@@ -153,8 +153,10 @@ pub enum Mark {
     Copies,
     /// A number of iterations that run at once, as operations on vectors.
     Lanes {
-        /// The number of iterations.
+        /// The number of iterations. With a mask, the most.
         count: u32,
+        /// True if there may be fewer iterations, so that only the first lanes run.
+        masked: bool,
     },
     /// One of two loops, the second inside the first, that are written as one loop along Hilbert's
     /// curve. Its iterations run in any order. They are below two to the power of `levels`.
@@ -466,6 +468,14 @@ impl Span {
     pub fn trip_count(&self) -> Option<i64> {
         let Span::Range { scale, lower, upper } = self else { return None };
         trip_count(lower, upper, *scale)
+    }
+
+    /// True if the range begins at zero and has at most so many iterations, for all parameters.
+    pub(crate) fn is_within(&self, count: i64) -> bool {
+        let Span::Range { scale, lower, upper } = self else { return false };
+        let begins_at_zero = lower[..] == [AffineForm::constant(0)];
+        let mut ends = upper.iter().filter_map(AffineForm::as_constant);
+        begins_at_zero && ends.any(|end| ceil_div(end, *scale).is_some_and(|own| own <= count))
     }
 
     /// Returns the span with `f` applied to each form.

@@ -59,28 +59,24 @@ impl Numbers {
     /// True if the element of each lane is behind that of the lane before, in a dense dimension.
     pub(super) fn are_neighbours(&self, body: &Body, access: &Access) -> bool {
         let ctx = body.ctx();
-        let kind = body.value_type(access.memref).kind(ctx);
-        let TypeKind::MemRef { shape: Some(shape), layout, element, .. } = kind else { return false };
-        // Elements of a vector are packed, those of memory fill bytes.
-        if bytes_of_element(ctx, *element).is_none() {
-            return false;
-        }
-        let is_dense = match layout.map(|own| own.kind(ctx)) {
-            None => true,
-            Some(AttrKind::Strided { strides, .. }) => strides.last() == Some(&1),
-            Some(AttrKind::AffineMap(map)) => {
-                let strides = map.strides_and_offset(ctx, shape);
-                strides.is_some_and(|(strides, _)| strides.last() == Some(&1))
-            }
-            Some(_) => false,
-        };
         let dims = access.subscripts.map.data(ctx).dims as usize;
         let step = |expr: &AffineExpr| {
             let of = |at: usize| self.step(*access.subscripts.operands.get(at)?);
             step_of_expr(body, *expr, &|dim| of(dim as usize), &|symbol| of(dims + symbol as usize))
         };
         let Some((last, others)) = access.subscripts.map.results(ctx).split_last() else { return false };
-        is_dense && step(last) == Some(1) && others.iter().all(|own| step(own) == Some(0))
+        has_dense_rows(body, access) && step(last) == Some(1) && others.iter().all(|own| step(own) == Some(0))
+    }
+
+    /// True if the elements of all lanes are in one dense dimension: the other subscripts are the
+    /// same for all lanes.
+    pub(super) fn are_in_one_row(&self, body: &Body, access: &Access) -> bool {
+        let (ctx, map) = (body.ctx(), access.subscripts.map);
+        let Some((_, others)) = map.results(ctx).split_last() else { return false };
+        let (dims, symbols) = (map.data(ctx).dims, map.data(ctx).symbols);
+        let used = AffineExpr::used_inputs(ctx, others, dims, symbols);
+        let mut operands = access.subscripts.operands.iter().zip(used);
+        has_dense_rows(body, access) && operands.all(|(own, used)| !used || !self.varying.contains(own))
     }
 
     /// True if the subscripts of an access are sums and products of numbers that are the same for
@@ -128,6 +124,26 @@ impl Numbers {
             () if is_index && body.is(op, arith::SubIOp::DEF) => operand(0)?.checked_sub(operand(1)?),
             () => None,
         }
+    }
+}
+
+/// True if neighbours in the last dimension of an accessed memref are neighbours in memory.
+fn has_dense_rows(body: &Body, access: &Access) -> bool {
+    let ctx = body.ctx();
+    let kind = body.value_type(access.memref).kind(ctx);
+    let TypeKind::MemRef { shape: Some(shape), layout, element, .. } = kind else { return false };
+    // Elements of a vector are packed, those of memory fill bytes.
+    if bytes_of_element(ctx, *element).is_none() {
+        return false;
+    }
+    match layout.map(|own| own.kind(ctx)) {
+        None => true,
+        Some(AttrKind::Strided { strides, .. }) => strides.last() == Some(&1),
+        Some(AttrKind::AffineMap(map)) => {
+            let strides = map.strides_and_offset(ctx, shape);
+            strides.is_some_and(|(strides, _)| strides.last() == Some(&1))
+        }
+        Some(_) => false,
     }
 }
 

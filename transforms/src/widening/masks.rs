@@ -207,14 +207,11 @@ impl Writer<'_> {
 
     /// Writes a load or store of the neighbours that the mask switches on.
     pub(super) fn masked_access(&mut self, op: Op, access: &Access, mask: Value) {
-        let ctx = self.body.ctx().clone();
-        let operands = access.subscripts.operands.to_vec();
-        let operands: Vec<Value> = operands.into_iter().map(|own| self.first_of(op, own)).collect();
-        let (map, dims) = (access.subscripts.map, access.subscripts.map.data(&ctx).dims);
         let mut all = vec![self.same.value(access.memref)];
-        for expr in map.results(&ctx) {
-            all.push(self.expanded(op, *expr, (dims, &operands), Type::INDEX));
-        }
+        all.extend(match self.first_runs() {
+            true => self.subscripts(op, access),
+            false => self.wrapping_subscripts(op, access),
+        });
         all.push(mask);
         if let Some(stored) = access.stored {
             all.push(self.wide(op, stored));
@@ -229,6 +226,16 @@ impl Writer<'_> {
             let new = builder.value(state);
             self.wide.insert(result, new);
         }
+    }
+
+    /// Returns the subscripts of the first lane's element, which need not exist.
+    fn wrapping_subscripts(&mut self, op: Op, access: &Access) -> Vec<Value> {
+        let ctx = self.body.ctx().clone();
+        let operands = access.subscripts.operands.to_vec();
+        let operands: Vec<Value> = operands.into_iter().map(|own| self.first_of(op, own)).collect();
+        let (map, dims) = (access.subscripts.map, access.subscripts.map.data(&ctx).dims);
+        let expanded = |expr: &AffineExpr| self.expanded(op, *expr, (dims, &operands), Type::INDEX);
+        map.results(&ctx).iter().map(expanded).collect()
     }
 
     /// Returns an index of the first lane, as a sum that wraps. Recurses once for each operation
@@ -274,7 +281,7 @@ impl Writer<'_> {
 
     /// Writes an expression of indices, or of vectors of them, with sums that wrap. Recurses once
     /// for each operator of the expression.
-    fn expanded(&mut self, op: Op, expr: AffineExpr, values: (u32, &[Value]), ty: Type) -> Value {
+    pub(super) fn expanded(&mut self, op: Op, expr: AffineExpr, values: (u32, &[Value]), ty: Type) -> Value {
         let ctx = self.body.ctx().clone();
         let (dims, operands) = values;
         let (def, a, b) = match expr.kind(&ctx) {
@@ -298,14 +305,14 @@ impl Writer<'_> {
         self.compute(op, def, &[a, b])
     }
 
-    fn compute(&mut self, op: Op, def: &'static OpDef, operands: &[Value]) -> Value {
+    pub(super) fn compute(&mut self, op: Op, def: &'static OpDef, operands: &[Value]) -> Value {
         let ty = self.body.value_type(*operands.last().unwrap_or(&operands[0]));
         let mut builder = self.builder(op);
         let state = builder.state(def).operands(operands).results(&[ty]);
         builder.value(state)
     }
 
-    fn compare(&mut self, op: Op, predicate: &str, operands: [Value; 2]) -> Value {
+    pub(super) fn compare(&mut self, op: Op, predicate: &str, operands: [Value; 2]) -> Value {
         let ty = self.vector(Type::I1);
         let mut builder = self.builder(op);
         let ctx = builder.ctx();
@@ -319,6 +326,12 @@ impl Writer<'_> {
     fn number(&mut self, op: Op, number: i64, ty: Type) -> Value {
         let number = index(&mut self.builder(op), number);
         if ty == Type::INDEX { number } else { self.spread(op, number, ty) }
+    }
+
+    /// Writes the mask in which all lanes run.
+    pub(super) fn all_lanes(&mut self, op: Op) -> Value {
+        let ty = self.vector(Type::I1);
+        self.bits(op, true, ty)
     }
 
     /// Writes a vector of equal bits.
@@ -342,7 +355,7 @@ impl Writer<'_> {
         builder.value(state)
     }
 
-    fn poison(&mut self, op: Op, ty: Type) -> Value {
+    pub(super) fn poison(&mut self, op: Op, ty: Type) -> Value {
         let mut builder = self.builder(op);
         let ctx = builder.ctx();
         let state = builder.state(ub::PoisonOp::DEF).results(&[ty]);

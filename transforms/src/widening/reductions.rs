@@ -9,6 +9,7 @@
 //!
 //! Each lane begins with the neutral element. The results of the lanes, and the value before the
 //! loop, are combined behind the loop around the lanes. Without such a loop that happens at once.
+//! A lane that has no iteration in the [last block](super::last_block) keeps its value.
 //!
 //! **Assumptions.**
 //! - Lanes are combined in any order: the [judge](crate::legality) knows the reductions, and
@@ -118,7 +119,11 @@ impl Writer<'_> {
         (state.properties, state.attributes) = (self.body.properties(op), self.body.attributes(op));
         let new = Builder::new(self.body, self.at).insert(state);
         drop_promises(self.body, new);
-        self.body.result(new, 0)
+        let all = self.body.result(new, 0);
+        match self.mask {
+            Some(mask) => self.compute(op, arith::SelectOp::DEF, &[mask, all, carried]),
+            None => all,
+        }
     }
 
     /// Writes the combination of all lanes and of a scalar.

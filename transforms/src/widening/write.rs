@@ -1,7 +1,7 @@
 //! Writing operations on vectors.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interfaces::{Access, Bound, LoopLike, ParallelLike, Step};
+use loomir_dialects::interfaces::{Access, Bound, LoopLike, ParallelLike, Step, Subscripts};
 use loomir_dialects::{affine, arith, vector};
 use loomir_ir::{
     AffineExpr, AffineExprKind, AffineMap, AttrKind, Block, Body, Builder, InsertPoint, Mapping, Op,
@@ -9,21 +9,39 @@ use loomir_ir::{
 };
 
 use super::lanes::Numbers;
-use super::{Role, Values, is_loop, num_bounds, steps, varying};
+use super::{Gathers, Role, Values, is_loop, num_bounds, steps, varying};
 use crate::access::updates::Combined;
 
-/// Replaces a parallel loop of one dimension with so many iterations by operations on vectors.
-/// Returns false, and leaves it, if it is no such loop.
-pub(super) fn widen(body: &mut Body, op: Op, lanes: usize) -> bool {
-    let Some(Loop { block, first, step }) = Loop::of(body, op) else { return false };
+/// Replaces a parallel loop of one dimension with so many iterations, or at most so many if it is
+/// masked, by operations on vectors. Returns false, and leaves it, if it is no such loop.
+pub(super) fn widen(body: &mut Body, op: Op, (lanes, is_masked): (usize, bool), gathers: Gathers) -> bool {
+    let Some(Loop { block, first, step, end }) = Loop::of(body, op) else { return false };
     let variable = body.argument(block, 0);
-    let (Ok(varying), Ok(steps)) = (varying(body, block, variable), steps(body, block)) else { return false };
+    let Ok(varying) = varying(body, block, variable, is_masked) else { return false };
+    let Ok(steps) = steps(body, block) else { return false };
     let numbers = Numbers::of(body, op, (variable, step), varying);
     let (same, at) = (Mapping::default(), InsertPoint::Before(op));
     let (wide, copies) = (HashMap::new(), HashMap::new());
-    let mask = None;
-    let mut writer =
-        Writer { body, op, variable, first, step, lanes, numbers, same, wide, copies, steps, mask, at };
+    let mut writer = Writer {
+        body,
+        op,
+        variable,
+        first,
+        step,
+        lanes,
+        numbers,
+        same,
+        wide,
+        copies,
+        steps,
+        gathers,
+        last_block: None,
+        mask: None,
+        at,
+    };
+    if is_masked {
+        writer.begin_masked(&end);
+    }
     writer.ops(block);
     let bounds: HashSet<Op> = body.operands(op).filter_map(|own| body.defining_op(own)).collect();
     body.erase(op);
@@ -43,8 +61,11 @@ struct Loop {
     first: First,
     /// The difference of the next value from it.
     step: i64,
+    /// The first value that is not reached.
+    end: Bound,
 }
 
+/// The first value of a variable.
 #[derive(Clone)]
 enum First {
     Number(i64),
@@ -81,11 +102,9 @@ impl Loop {
             },
             Bound::Value(lower) => First::Value(*lower),
         };
-        (step > 0 && body.num_arguments(block) == 1 + body.num_results(op)).then_some(Loop {
-            block,
-            first,
-            step,
-        })
+        let end = bounds.upper.clone();
+        let is_plain = step > 0 && body.num_arguments(block) == 1 + body.num_results(op);
+        is_plain.then_some(Loop { block, first, step, end })
     }
 }
 
@@ -102,7 +121,7 @@ pub(super) struct Writer<'b> {
     pub(super) op: Op,
     pub(super) variable: Value,
     first: First,
-    step: i64,
+    pub(super) step: i64,
     pub(super) lanes: usize,
     pub(super) numbers: Numbers,
     /// The copies of what is the same for all lanes.
@@ -113,6 +132,10 @@ pub(super) struct Writer<'b> {
     pub(super) copies: HashMap<(Value, usize), Value>,
     /// The steps of reductions.
     steps: HashMap<Op, Combined>,
+    /// The accesses that are gathers and scatters.
+    pub(super) gathers: Gathers,
+    /// The lanes that have an iteration, if there may be fewer iterations than lanes.
+    pub(super) last_block: Option<Value>,
     /// The lanes that run, if they need not all run.
     pub(super) mask: Option<Value>,
     pub(super) at: InsertPoint,
@@ -306,14 +329,13 @@ impl Writer<'_> {
     /// Writes a load or store of an element of each lane.
     fn access(&mut self, op: Op, access: &Access) {
         let result = self.body.results(op).next();
-        if !self.numbers.are_neighbours(self.body, access) {
-            return self.one_by_one(op, access);
-        }
-        if let Some(mask) = self.mask {
-            return match self.numbers.are_sums(self.body, access) {
-                true => self.masked_access(op, access, mask),
-                false => self.one_by_one(op, access),
-            };
+        let are_neighbours = self.numbers.are_neighbours(self.body, access)
+            && (self.first_runs() || self.numbers.are_sums(self.body, access));
+        match self.mask {
+            _ if !are_neighbours && self.is_gathered(access) => return self.gather(op, access),
+            _ if !are_neighbours => return self.one_by_one(op, access),
+            Some(mask) => return self.masked_access(op, access, mask),
+            None => {}
         }
         let places = self.subscripts(op, access);
         let memref = self.same.value(access.memref);
@@ -335,30 +357,34 @@ impl Writer<'_> {
     }
 
     /// Returns the subscripts of the first lane's element.
-    fn subscripts(&mut self, op: Op, access: &Access) -> Vec<Value> {
+    pub(super) fn subscripts(&mut self, op: Op, access: &Access) -> Vec<Value> {
         let ctx = self.body.ctx().clone();
-        let (map, dims) = (access.subscripts.map, access.subscripts.map.data(&ctx).dims);
+        let map = access.subscripts.map;
         let operands: Vec<Value> =
             access.subscripts.operands.iter().map(|own| self.of_lane(op, *own, 0)).collect();
-        let mut places = Vec::new();
-        for expr in map.results(&ctx) {
-            places.push(match expr.kind(&ctx) {
-                AffineExprKind::Dim(at) => operands[at as usize],
-                AffineExprKind::Symbol(at) => operands[(dims + at) as usize],
-                _ => {
-                    let one = AffineMap::new(&ctx, dims, map.data(&ctx).symbols, &[*expr]);
-                    applied(&mut self.builder(op), one, &operands)
-                }
-            });
-        }
-        places
+        map.results(&ctx).iter().map(|own| self.subscript(op, map, *own, &operands)).collect()
+    }
+
+    /// Returns the value of a result of a map.
+    pub(super) fn subscript(
+        &mut self,
+        op: Op,
+        map: AffineMap,
+        expr: AffineExpr,
+        operands: &[Value],
+    ) -> Value {
+        let ctx = self.body.ctx().clone();
+        let data = map.data(&ctx);
+        let map = AffineMap::new(&ctx, data.dims, data.symbols, &[expr]);
+        let one = Subscripts { map, operands: operands.into() }.without_unused(&ctx);
+        applied(&mut self.builder(op), one.map, &one.operands)
     }
 
     /// Writes an access as one for each lane.
     fn one_by_one(&mut self, op: Op, access: &Access) {
         let mut loaded = Vec::new();
         for lane in 0..self.lanes {
-            loaded.extend(match self.mask {
+            loaded.extend(match self.mask.filter(|_| lane > 0 || !self.first_runs()) {
                 Some(mask) => self.if_it_runs(op, mask, lane),
                 None => self.access_of_lane(op, lane),
             });
@@ -463,10 +489,11 @@ pub(super) fn index(builder: &mut Builder<'_>, number: i64) -> Value {
     builder.value(state.results(&[Type::INDEX]))
 }
 
-/// Writes the result of a map, if it is not an operand.
-fn applied(builder: &mut Builder<'_>, map: AffineMap, operands: &[Value]) -> Value {
+/// Writes the result of a map, if it is no operand.
+pub(super) fn applied(builder: &mut Builder<'_>, map: AffineMap, operands: &[Value]) -> Value {
     let ctx = builder.ctx();
     match map.results(&ctx)[0].kind(&ctx) {
+        AffineExprKind::Constant(number) => return index(builder, number),
         AffineExprKind::Dim(at) => return operands[at as usize],
         AffineExprKind::Symbol(at) => return operands[(map.data(&ctx).dims + at) as usize],
         _ => {}

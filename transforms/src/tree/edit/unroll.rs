@@ -73,25 +73,83 @@ impl TreeStore {
     }
 
     /// Runs blocks of `count` iterations of the loop `tree` at once, and behind them those left
-    /// over one after the other. In the tree, those of a block are a parallel loop.
+    /// over one after the other. In the tree, those of a block are a parallel loop. With `masked`,
+    /// the last block may have fewer iterations than the others, and nothing is left over.
     ///
     /// `None` as for unrolling, or if the loop carries values other than those that iterations
-    /// combine, or runs in any order.
-    pub(crate) fn vectorized(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
+    /// combine, or runs in any order. Several ends are no obstacle with `masked`.
+    pub(crate) fn vectorized(
+        &mut self,
+        program: &Program,
+        tree: Green,
+        (count, masked): (usize, bool),
+    ) -> Option<Vec<Green>> {
         let Node::Loop { header, .. } = self.get(tree) else { return None };
         let own = self.header(header);
         let mut infos = own.origins.iter().map(|own| program.loop_info(own.of));
         if own.in_any_order() || infos.any(|info| info.has_results() && !info.combines) {
             return None;
         }
-        let mark = Some(Mark::Lanes { count: u32::try_from(count).ok()? });
+        if masked {
+            return self.in_masked_blocks(program, tree, count);
+        }
+        let mark = Mark::Lanes { count: u32::try_from(count).ok()?, masked };
         self.in_blocks(program, tree, (count, Mark::Vectorized), |trees, copies, loops, body| {
             let items: Vec<Green> = trees.items(body).collect();
             let block = trees.repeated(copies, loops, &items)?;
-            let Node::Loop { header, body } = trees.get(block) else { return None };
-            let header = Header { parallel: true, mark, ..trees.header(header).clone() };
-            Some(vec![trees.make_loop(header, body)])
+            Some(vec![trees.as_lanes(block, mark)?])
         })
+    }
+
+    /// Returns a loop over blocks of lanes. The last block has the iterations left over: only so
+    /// many of its lanes run.
+    fn in_masked_blocks(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
+        let Span::Range { scale, lower, upper } = span else { return None };
+        let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
+        let around = program.loop_info(origins.first()?.of).depth;
+        if lower[..] != [AffineForm::constant(0)] {
+            return None;
+        }
+        let copies = Copies { program, around, count };
+        let items: Vec<Green> = self.items(body).collect();
+        let lanes = self.repeated(&copies, &[&origins], &items)?;
+        let Node::Loop { header, body } = self.get(lanes) else { return None };
+        let size = scale.checked_mul(count)?;
+        // Blocks that begin before an end of whole blocks end there or before.
+        let is_whole = |end: &AffineForm| {
+            let end = end.ceil_div(scale)?;
+            Some(end.floor_div(count)?.times(count)? == end)
+        };
+        let mut ends = vec![AffineForm::constant(size)];
+        for end in upper.iter().filter(|end| is_whole(end) != Some(true)) {
+            // Before an end inside the first block there is no other one.
+            let is_only = end.as_constant().is_some_and(|end| end < size);
+            let inside = || end.raised(1)?.plus(&AffineForm::level(0), size.checked_neg()?);
+            ends.push(if is_only { end.clone() } else { inside()? });
+        }
+        let mark = Mark::Lanes { count: u32::try_from(count).ok()?, masked: ends.len() > 1 };
+        let span = Span::range(scale, lower.to_vec(), ends);
+        let lanes = self.make_loop(Header { span, ..self.header(header).clone() }, body);
+        let lanes = self.as_lanes(lanes, mark)?;
+        let mut block = self.sequence(&[lanes]);
+        let carries = |origin: &Origin| program.loop_info(origin.of).has_results();
+        if self.any_loop(block, &|header| header.origins.iter().any(carries)) {
+            block = self.written(block)?;
+        }
+        let origins = copied(&copies, &origins, 0)?;
+        let span = Span::range(size, lower.to_vec(), upper.to_vec());
+        let mark = Some(Mark::Vectorized);
+        let whole = self.make_loop(Header { span, origins, parallel, mark }, block);
+        Some([whole].into_iter().filter(|own| !self.is_never_run(*own)).collect())
+    }
+
+    /// Returns a loop over copies as one whose iterations run at once.
+    fn as_lanes(&mut self, copies: Green, mark: Mark) -> Option<Green> {
+        let Node::Loop { header, body } = self.get(copies) else { return None };
+        let header = Header { parallel: true, mark: Some(mark), ..self.header(header).clone() };
+        Some(self.make_loop(header, body))
     }
 
     /// Returns a loop over whole blocks with the body that `block` makes, and a loop over the
