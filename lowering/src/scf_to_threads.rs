@@ -95,7 +95,7 @@ pub fn parallel_to_threads(table: &mut Body) -> Diagnostics {
     remarks
 }
 
-/// What each thread has of its own.
+/// Things that each thread has of its own.
 struct OfThreads {
     /// The thread-local variables.
     variables: HashSet<Name>,
@@ -135,9 +135,8 @@ impl OfThreads {
 
     /// Refuses a loop that uses such a function. Addresses of variables are taken before the loop.
     fn is_unused(&self, body: &Body, op: Op) -> Result<(), &'static str> {
-        let is_used = |inside| {
-            self.is_named(body, inside) && !outline::is_address_of(body, inside, &self.variables)
-        };
+        let is_used =
+            |inside| self.is_named(body, inside) && !outline::is_address_of(body, inside, &self.variables);
         match body.preorder(op).any(is_used) {
             true => Err("a function that it uses has thread-local variables"),
             false => Ok(()),
@@ -175,8 +174,7 @@ struct Loop {
     combinations: Vec<Combination>,
 }
 
-/// Takes the outermost parallel loops of a function. Returns the new functions. `of_threads` are the
-/// thread-local variables.
+/// Takes the outermost parallel loops of a function. Returns the new functions.
 fn in_function(
     body: &mut Body,
     names: &mut Names,

@@ -170,7 +170,8 @@ pub fn is_ll(source: &str) -> bool {
         "define" | "declare" | "source_filename" | "target" | "attributes" => true,
         // A module of MLIR has a name or a body.
         "module" => words.next().is_some_and(|word| word.starts_with("asm")),
-        // A line of MLIR may also begin with the name of a value.
+        // A line of MLIR may also begin with the name of a value, but without quotes.
+        first if first.starts_with("%\"") => true,
         first if first.starts_with('%') => words.next() == Some("type"),
         first => {
             first.starts_with([';', '@', '$'])
@@ -527,5 +528,20 @@ impl<'s> Reader<'s> {
             _ => return Err(self.error("expected a definition or declaration")),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ll;
+
+    #[test]
+    fn the_first_word_tells_the_language() {
+        for text in ["define void @f()", "; c", "%\"a b\" = type { i32 }", "%a = type opaque", "!0 = !{}"] {
+            assert!(is_ll(text), "{text}");
+        }
+        for text in ["module {", "func.func @f()", "%a = arith.constant 1 : i32", "// c", "!a = i32"] {
+            assert!(!is_ll(text), "{text}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The function of a parallel loop: its iterations from one counter to another.
 //!
-//! Values that the loop uses are arguments behind the two counters. Constants are repeated inside,
-//! but for addresses of thread-local variables: those are the addresses in the thread of the caller.
+//! Values that the loop uses are arguments behind the two counters. Constants are repeated inside.
+//! Addresses of thread-local variables are none: they are those in the thread of the caller.
 
 use hashbrown::HashSet;
 use loomir_dialects::{func, llvm};

@@ -2,8 +2,8 @@
 //!
 //! A symbol is live if it is public, or if an attribute of the symbol table's own operation, of an
 //! operation that is no symbol, or of a live symbol names it. References are found in all
-//! attributes, those inside arrays, dictionaries and texts included, but for metadata. Nested tables
-//! are handled from the inside out.
+//! attributes, those inside arrays, dictionaries and texts included, but for metadata. Nested
+//! tables are handled from the inside out.
 //!
 //! **Cost.** Linear in the operations and their attributes, once for each nested symbol table.
 

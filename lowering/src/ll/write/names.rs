@@ -74,6 +74,29 @@ pub(super) fn widen(bits: u32) -> u64 {
     f64::from(value).to_bits()
 }
 
+/// Returns a text of LLVM IR in which symbols are replaced by what `current` returns for their
+/// names, if it returns something. Names with escaped bytes stay. Linear.
+pub(super) fn with_symbols(kept: &str, current: &dyn Fn(&str) -> Option<String>) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "$._-".contains(c);
+    let mut text = String::with_capacity(kept.len());
+    let mut rest = kept;
+    while let Some(at) = rest.find(['@', '"']) {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let start = usize::from(from.starts_with('@'));
+        let end = match from[start..].strip_prefix('"') {
+            Some(quoted) => quoted.find('"').map_or(from.len(), |end| start + end + 2),
+            None => from[start..].find(|c| !is_part(c)).map_or(from.len(), |end| start + end),
+        };
+        let (word, behind) = from.split_at(end);
+        let name = word.strip_prefix('@').map(|name| name.trim_matches('"'));
+        let new = name.filter(|name| !name.contains('\\')).and_then(current);
+        text.push_str(new.as_deref().unwrap_or(word));
+        rest = behind;
+    }
+    text + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,27 +119,4 @@ mod tests {
         assert_eq!(symbol('@', "1x"), "@\"1x\"");
         assert_eq!(symbol('@', "a b\"é"), "@\"a b\\22\\C3\\A9\"");
     }
-}
-
-/// Returns a text of LLVM IR in which symbols are replaced by what `current` returns for their
-/// names, if it returns something. Names with escaped bytes stay. Linear.
-pub(super) fn with_symbols(kept: &str, current: &dyn Fn(&str) -> Option<String>) -> String {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "$._-".contains(c);
-    let mut text = String::with_capacity(kept.len());
-    let mut rest = kept;
-    while let Some(at) = rest.find(['@', '"']) {
-        let (before, from) = rest.split_at(at);
-        text.push_str(before);
-        let start = usize::from(from.starts_with('@'));
-        let end = match from[start..].strip_prefix('"') {
-            Some(quoted) => quoted.find('"').map_or(from.len(), |end| start + end + 2),
-            None => from[start..].find(|c| !is_part(c)).map_or(from.len(), |end| start + end),
-        };
-        let (word, behind) = from.split_at(end);
-        let name = word.strip_prefix('@').map(|name| name.trim_matches('"'));
-        let new = name.filter(|name| !name.contains('\\')).and_then(current);
-        text.push_str(new.as_deref().unwrap_or(word));
-        rest = behind;
-    }
-    text + rest
 }
