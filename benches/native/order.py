@@ -8,8 +8,9 @@ VARIANTS is the program `tests/examples/legal_variants.rs`. It writes N (25) ran
 of each kernel of `code.py` and the cycles that are estimated for them. Each is compiled by
 `clang -O3 -march=native` and runs in turns with the others on the same memory. The order of the
 least times is compared with that of the cycles: Kendall's tau-b, from 1 (the same order) to -1.
-Times that are closer than 3 % count as equal. What a kernel gave is a file in FOLDER, and a table
-is printed at the end.
+Times that are closer than 3 % count as equal. Two further numbers leave out pairs whose times are
+that close, and those whose estimates are too: such estimates say that nothing changes. What a
+kernel gave is a file in FOLDER, and a table is printed at the end.
 """
 import ctypes
 import json
@@ -35,20 +36,25 @@ LONG = 0.3
 
 
 def tau(pairs):
-    """Returns Kendall's tau-b of pairs of estimated cycles and measured times."""
+    """Returns Kendall's tau of pairs of estimated cycles and measured times: tau-b, that of pairs
+    whose times are apart, and that of those whose estimates are apart too."""
     agree = differ = equal_cycles = equal_times = 0
+    apart = []
     for at, (cycles, took) in enumerate(pairs):
         for other_cycles, other_took in pairs[:at]:
             by_cycles = (cycles > other_cycles) - (cycles < other_cycles)
             near = max(took, other_took) < NEAR * min(took, other_took)
             by_time = 0 if near else (took > other_took) - (took < other_took)
+            if max(cycles, other_cycles) >= NEAR * min(cycles, other_cycles) and by_time != 0:
+                apart.append(by_cycles * by_time)
             agree += by_cycles * by_time > 0
             differ += by_cycles * by_time < 0
             equal_cycles += by_cycles == 0 and by_time != 0
             equal_times += by_time == 0 and by_cycles != 0
     known = agree + differ
     below = ((known + equal_cycles) * (known + equal_times)) ** 0.5
-    return (agree - differ) / below if below else None, (agree - differ) / known if known else None
+    of_apart = sum(apart) / len(apart) if apart else None
+    return (agree - differ) / below if below else None, (agree - differ) / known if known else None, of_apart
 
 
 class Kernel:
@@ -131,24 +137,27 @@ def main():
                     found = []
             json.dump(found, open(path, "w"), indent=1)
         rows.append((kernel.group, kernel.name, json.load(open(path))))
-    print(f"| kernel | variants | fastest, ms | slowest, ms | tau-b | tau of pairs apart | other results |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| kernel | variants | fastest, ms | slowest, ms | tau-b | of pairs apart | in estimates too "
+          "| other results |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     taus = []
     for group, name, found in rows:
         both = tau([(own["cycles"], own["took"]) for own in found])
         if both[0] is None:
-            print(f"| {name} | {len(found)} | | | | | |")
+            print(f"| {name} | {len(found)} | | | | | | |")
             continue
         taus.append((both, len(found)))
         took = [own["took"] * 1e3 for own in found]
         others = sum(not own["same"] for own in found)
+        last = "" if both[2] is None else f"{both[2]:.2f}"
         print(f"| {name} | {len(found)} | {min(took):.2f} | {max(took):.2f} | {both[0]:.2f} | {both[1]:.2f} "
-              f"| {others} |")
+              f"| {last} | {others} |")
     if taus:
         count = sum(count for _, count in taus)
-        print(f"\n{count} variants of {len(taus)} kernels. Medians: tau-b {statistics.median(a for (a, _), _ in taus):.2f}, "
-              f"of pairs apart {statistics.median(b for (_, b), _ in taus):.2f}. Means: "
-              f"{statistics.mean(a for (a, _), _ in taus):.2f}, {statistics.mean(b for (_, b), _ in taus):.2f}.")
+        columns = [[own[at] for own, _ in taus if own[at] is not None] for at in range(3)]
+        medians = ", ".join(f"{statistics.median(own):.2f}" for own in columns if own)
+        means = ", ".join(f"{statistics.mean(own):.2f}" for own in columns if own)
+        print(f"\n{count} variants of {len(taus)} kernels. Medians of the three: {medians}. Means: {means}.")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 //! `loomir fuse` on LLVM IR writes only changed functions anew. The rest is the text that was read.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use crate::support;
 use crate::support::{loomir, shown};
 
 const THREE: &str = include_str!("splice/three.ll");
@@ -28,14 +29,15 @@ fn fused(source: &str) -> String {
     let text = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     if let Some(folder) = std::env::var_os("LOOMIR_LLVM") {
-        let file = support::scratch("spliced.ll");
-        std::fs::write(&file, &text).expect("the file is written");
         let opt = Path::new(&folder).join("bin/opt");
-        let verified = std::process::Command::new(opt)
+        let mut child = Command::new(opt)
             .args(["-passes=verify", "-disable-output"])
-            .arg(&file)
-            .output()
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .expect("opt starts");
+        child.stdin.take().expect("it reads").write_all(text.as_bytes()).expect("it reads all");
+        let verified = child.wait_with_output().expect("opt ends");
         assert!(verified.status.success(), "{}\n{text}", String::from_utf8_lossy(&verified.stderr));
     }
     text
