@@ -55,19 +55,7 @@ impl Writer<'_> {
         all.push(self.expanded(op, *last, (map.data(&ctx).dims, &indices), ty));
         let mask = self.mask;
         all.push(mask.unwrap_or_else(|| self.all_lanes(op)));
-        if let Some(stored) = access.stored {
-            all.push(self.wide(op, stored));
-            let mut builder = self.builder(op);
-            let state = builder.state(vector::ScatterOp::DEF).operands(&all);
-            builder.insert(state);
-        } else if let Some(result) = self.body.results(op).next() {
-            let ty = self.vector(self.body.value_type(result));
-            all.push(self.poison(op, ty));
-            let mut builder = self.builder(op);
-            let state = builder.state(vector::GatherOp::DEF).operands(&all).results(&[ty]);
-            let new = builder.value(state);
-            self.wide.insert(result, new);
-        }
+        self.access_by((vector::GatherOp::DEF, vector::ScatterOp::DEF), op, access, all);
     }
 
     /// Returns the vector of an index. Sums of it are computed as vectors. Recurses once for each

@@ -213,16 +213,28 @@ impl Writer<'_> {
             false => self.wrapping_subscripts(op, access),
         });
         all.push(mask);
+        self.access_by((vector::MaskedLoadOp::DEF, vector::MaskedStoreOp::DEF), op, access, all);
+    }
+
+    /// Writes an access as one of two operations on vectors, a load and a store. Both take these
+    /// operands, and then what lanes that do not run get, or what is stored.
+    pub(super) fn access_by(
+        &mut self,
+        (load, store): (&'static OpDef, &'static OpDef),
+        op: Op,
+        access: &Access,
+        mut operands: Vec<Value>,
+    ) {
         if let Some(stored) = access.stored {
-            all.push(self.wide(op, stored));
+            operands.push(self.wide(op, stored));
             let mut builder = self.builder(op);
-            let state = builder.state(vector::MaskedStoreOp::DEF).operands(&all);
+            let state = builder.state(store).operands(&operands);
             builder.insert(state);
         } else if let Some(result) = self.body.results(op).next() {
             let ty = self.vector(self.body.value_type(result));
-            all.push(self.poison(op, ty));
+            operands.push(self.poison(op, ty));
             let mut builder = self.builder(op);
-            let state = builder.state(vector::MaskedLoadOp::DEF).operands(&all).results(&[ty]);
+            let state = builder.state(load).operands(&operands).results(&[ty]);
             let new = builder.value(state);
             self.wide.insert(result, new);
         }

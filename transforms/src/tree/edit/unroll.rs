@@ -27,6 +27,21 @@ struct Copies<'a> {
     count: i64,
 }
 
+/// A loop from 0 on, of which blocks of iterations are to run together.
+struct Blocks<'a> {
+    copies: Copies<'a>,
+    origins: Box<[Origin]>,
+    parallel: bool,
+    scale: i64,
+    upper: Box<[AffineForm]>,
+    body: Green,
+}
+
+/// Returns the lower bounds of a loop that begins at 0.
+fn from_zero() -> Vec<AffineForm> {
+    vec![AffineForm::constant(0)]
+}
+
 impl Copies<'_> {
     /// Returns the iteration that a copy runs in place of the loop's own, level 0.
     fn iteration(&self, copy: i64) -> Option<AffineForm> {
@@ -104,15 +119,9 @@ impl TreeStore {
     /// Returns a loop over blocks of lanes. The last block has the iterations left over: only so
     /// many of its lanes run.
     fn in_masked_blocks(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
-        let Node::Loop { header, body } = self.get(tree) else { return None };
-        let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
-        let Span::Range { scale, lower, upper } = span else { return None };
-        let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
-        let around = program.loop_info(origins.first()?.of).depth;
-        if lower[..] != [AffineForm::constant(0)] {
-            return None;
-        }
-        let copies = Copies { program, around, count };
+        let Blocks { copies, origins, parallel, scale, upper, body } =
+            self.blocks_of(program, tree, count)?;
+        let count = copies.count;
         let items: Vec<Green> = self.items(body).collect();
         let lanes = self.repeated(&copies, &[&origins], &items)?;
         let Node::Loop { header, body } = self.get(lanes) else { return None };
@@ -130,7 +139,7 @@ impl TreeStore {
             ends.push(if is_only { end.clone() } else { inside()? });
         }
         let mark = Mark::Lanes { count: u32::try_from(count).ok()?, masked: ends.len() > 1 };
-        let span = Span::range(scale, lower.to_vec(), ends);
+        let span = Span::range(scale, from_zero(), ends);
         let lanes = self.make_loop(Header { span, ..self.header(header).clone() }, body);
         let lanes = self.as_lanes(lanes, mark)?;
         let mut block = self.sequence(&[lanes]);
@@ -139,10 +148,22 @@ impl TreeStore {
             block = self.written(block)?;
         }
         let origins = copied(&copies, &origins, 0)?;
-        let span = Span::range(size, lower.to_vec(), upper.to_vec());
+        let span = Span::range(size, from_zero(), upper.to_vec());
         let mark = Some(Mark::Vectorized);
         let whole = self.make_loop(Header { span, origins, parallel, mark }, block);
         Some([whole].into_iter().filter(|own| !self.is_never_run(*own)).collect())
+    }
+
+    /// Returns the parts that blocks of `count` iterations of the loop `tree` are made of. `None`
+    /// if its bounds are known only at run time, or if it does not begin at 0.
+    fn blocks_of<'p>(&self, program: &'p Program, tree: Green, count: usize) -> Option<Blocks<'p>> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
+        let Span::Range { scale, lower, upper } = span else { return None };
+        let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
+        let around = program.loop_info(origins.first()?.of).depth;
+        let copies = Copies { program, around, count };
+        (lower[..] == from_zero()).then_some(Blocks { copies, origins, parallel, scale, upper, body })
     }
 
     /// Returns a loop over copies as one whose iterations run at once.
@@ -161,15 +182,9 @@ impl TreeStore {
         (count, mark): (usize, Mark),
         block: impl FnOnce(&mut TreeStore, &Copies<'_>, &[&[Origin]], Green) -> Option<Vec<Green>>,
     ) -> Option<Vec<Green>> {
-        let Node::Loop { header, body } = self.get(tree) else { return None };
-        let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
-        let Span::Range { scale, lower, upper } = span else { return None };
-        let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
-        let around = program.loop_info(origins.first()?.of).depth;
-        if lower[..] != [AffineForm::constant(0)] {
-            return None;
-        }
-        let copies = Copies { program, around, count };
+        let Blocks { copies, origins, parallel, scale, upper, body } =
+            self.blocks_of(program, tree, count)?;
+        let count = copies.count;
         let block = block(self, &copies, &[&origins], body)?;
         let mut block = self.sequence(&block);
         let carries = |origin: &Origin| program.loop_info(origin.of).has_results();
@@ -192,7 +207,7 @@ impl TreeStore {
         let [_, left] = self.range_split(program, tree, first)?;
         let left = self.marked(left, mark);
         let ends = all.iter().map(|behind| behind.times(scale)).collect::<Option<_>>()?;
-        let span = Span::range(scale.checked_mul(count)?, lower.to_vec(), ends);
+        let span = Span::range(scale.checked_mul(count)?, from_zero(), ends);
         let whole = self.make_loop(Header { span, origins, parallel, mark: Some(mark) }, block);
         Some([whole, left].into_iter().filter(|own| !self.is_never_run(*own)).collect())
     }
