@@ -46,7 +46,7 @@ use loomir_ir::{Body, Diagnostics, Op, Value};
 
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, all_known, end_block, has_unwinding};
-use crate::cfg::calls::keeps_its_control;
+use crate::cfg::calls::{is_deoptimize, keeps_its_control};
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify, place_of, scopes};
 use counted::Counted;
@@ -70,9 +70,6 @@ const MAX_DEPTH: usize = 200;
 const MAX_PASSED: usize = 1_000_000;
 /// The attribute of a structured loop with the annotation of the original one.
 const ANNOTATION: &str = "loop_annotation";
-
-/// The calls that must stand before a return.
-const DEOPTIMIZE: &str = "llvm.experimental.deoptimize";
 
 /// Writes the body of an `llvm.func` with structured control flow. The symbols are those of its
 /// module. A function of one block stays the same. Returns the loops.
@@ -215,11 +212,9 @@ fn ends_are_known(function: &Body) -> bool {
 /// convergent, tail calls that must stay such, the stack pointer, and tokens.
 pub(crate) fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     let view = function.op_ref(op);
-    let intrinsic = view.attr("intrin").and_then(|name| name.as_str(view.ctx()));
-    let leaves = intrinsic.is_some_and(|name| name.starts_with(DEOPTIMIZE));
     let is_token = |value: Value| LlvmType::of(view.ctx(), view.type_of(value)) == Some(LlvmType::Token);
     keeps_its_control(function, op, symbols)
-        || leaves
+        || is_deoptimize(function, op)
         || llvm::is_must_tail(view)
         || view.is(llvm::StackSaveOp::DEF)
         || view.is(llvm::StackRestoreOp::DEF)

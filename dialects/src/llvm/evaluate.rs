@@ -20,7 +20,7 @@ use crate::interp::{
     Action, Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Entry, Evaluate, Execute, Fault, Flow,
     GlobalDefinition, Machine, Pointer, Signature, Slot, Step, action,
 };
-use crate::llvm::attributes::TAIL_CALL_KIND;
+use crate::llvm::is_must_tail;
 use crate::llvm::types::LlvmType;
 use crate::ub::evaluate::{decode_poison, decode_unreachable};
 
@@ -150,11 +150,10 @@ fn fast_math(op: OpRef<'_>, d: &Decoder<'_>) -> FastMath {
 
 fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let operands = d.segments(op, 2)?.swap_remove(0);
-    let tail = op.attr("TailCallKind").and_then(|kind| TAIL_CALL_KIND.value(d.ctx(), kind));
     let function = d.function();
     let is_variadic =
         function.info().interface::<dyn FunctionLike>().is_some_and(|own| own.is_variadic(function));
-    if is_variadic && tail.is_some() && tail == TAIL_CALL_KIND.value_of("musttail") {
+    if is_variadic && is_must_tail(op) {
         return Err(Fault::unsupported("a call that passes variable arguments on"));
     }
     decode_callee(op, d, &operands)

@@ -130,7 +130,8 @@ fn case(op: OpRef<'_>, name: &str, cases: &EnumDef) -> Option<String> {
 
 /// True if an operation is a tail call that must stay one: a return of its result follows.
 pub fn is_must_tail(op: OpRef<'_>) -> bool {
-    case(op, "TailCallKind", &TAIL_CALL_KIND).is_some_and(|text| text == "musttail")
+    let kind = op.attr("TailCallKind").and_then(|kind| TAIL_CALL_KIND.value(op.ctx(), kind));
+    kind.is_some() && kind == TAIL_CALL_KIND.value_of("musttail")
 }
 
 /// `llvm.func` as a function.

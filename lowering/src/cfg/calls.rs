@@ -124,6 +124,11 @@ pub(super) fn intrinsic(function: &Body, op: Op) -> Option<&str> {
     function.attr(op, "intrin")?.as_str(function.ctx())?.strip_prefix("llvm.")
 }
 
+/// True if an operation is a call that deoptimizes: it stands before a return.
+pub(crate) fn is_deoptimize(function: &Body, op: Op) -> bool {
+    intrinsic(function, op).is_some_and(|name| name.starts_with("experimental.deoptimize"))
+}
+
 /// True if an operation declares alias scopes, which are new ones each time that it runs.
 pub(super) fn declares_scopes(function: &Body, op: Op) -> bool {
     intrinsic(function, op) == Some("experimental.noalias.scope.decl")

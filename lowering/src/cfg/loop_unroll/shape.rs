@@ -174,11 +174,8 @@ fn deoptimizes(function: &Body, from: Block) -> bool {
     };
     let last = std::iter::successors(Some(from), next).take(MAX_FOLLOWED).last();
     let ops: Vec<Op> = last.map(|block| function.ops(block).collect()).unwrap_or_default();
-    let is_call = |op: &Op| {
-        calls::intrinsic(function, *op).is_some_and(|name| name.starts_with("experimental.deoptimize"))
-    };
     let [.., call, end] = &ops[..] else { return false };
-    function.is(*end, llvm::ReturnOp::DEF) && is_call(call)
+    function.is(*end, llvm::ReturnOp::DEF) && calls::is_deoptimize(function, *call)
 }
 
 /// Returns the headers of the loops inside a loop.
