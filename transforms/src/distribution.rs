@@ -62,7 +62,7 @@ use crate::access::survey;
 use crate::access::{Analyses, INTERFACES, LoopContext};
 use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
-use crate::cost::{Cost, CostSource, Machine};
+use crate::cost::{Cost, CostSource, Machine, OnMachine};
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::legality::{Checker, QUESTION, Verdict};
 use crate::naming::called;
@@ -350,7 +350,7 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
             let priced = Priced {
                 ir: body,
                 program: &program,
-                cost: &*options.cost,
+                cost: &OnMachine::of_function(&*options.cost, body),
                 header,
                 pieces: &pieces,
                 loop_context: &loop_context,

@@ -67,7 +67,7 @@ use crate::access::callees::Callees;
 use crate::access::{Analyses, LoopContext};
 use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
-use crate::cost::{Cost, Saving, StaticCost, Work};
+use crate::cost::{Cost, OnMachine, Saving, StaticCost, Work};
 use crate::legality::{self, DependenceOracle, QUESTION, Verdict};
 use crate::marks;
 use crate::regenerate::extents::Reached;
@@ -254,6 +254,8 @@ struct Fusion<'a> {
     /// Bases without assumptions that need a run-time check.
     sure: Bases<'a>,
     options: &'a Options,
+    /// The costs on the machine that the function is compiled for.
+    cost: OnMachine<'a>,
     report: Report,
     /// The run-time checks for fused loops inside the current [segment](segment) of an outermost
     /// sequence.
@@ -296,6 +298,7 @@ impl<'a> Fusion<'a> {
             assumed: Bases::new(body, options.alias).testing_pointers(),
             sure: Bases::new(body, options.alias.untested()),
             options,
+            cost: OnMachine::of_function(&*options.cost, body),
             report: Report::default(),
             tests: Vec::new(),
             inside: None,
@@ -614,7 +617,7 @@ impl<'a> Fusion<'a> {
         let block = match (&first.work, &second.work) {
             (Some(own), Some(others)) if self.options.shift_multiple <= 1 => {
                 let most = first.max_shift(second);
-                Saving::block(own, others, least, most, self.options.cost.machine())
+                Saving::block(own, others, least, most, self.cost.machine())
             }
             _ => 0,
         };

@@ -29,6 +29,9 @@ pub struct Machine {
     pub start: f64,
     /// Cycles that a spilled value costs each iteration.
     pub spill: f64,
+    /// Cycles that a load waits for a store before it at the same place of another page of 4,096
+    /// bytes.
+    pub same_place: f64,
 }
 
 /// A cache.
@@ -60,6 +63,7 @@ impl Default for Machine {
             integer_latency: 1.0,
             start: 20.0,
             spill: 1.0,
+            same_place: 8.0,
         }
     }
 }

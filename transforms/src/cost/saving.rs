@@ -47,6 +47,11 @@ pub enum Loss {
         /// The number of registers.
         registers: usize,
     },
+    /// Loads wait for stores at the same place of another page.
+    Pages {
+        /// The number of loads of an iteration.
+        loads: usize,
+    },
 }
 
 /// Cycles of a loop: computation, and fetching lines.
@@ -146,11 +151,13 @@ impl Saving {
         let apart = alone[0] + alone[1];
         let both = run(own.0 + others.0, lanes, own.1.max(others.1));
         saving.lose(both - apart, Loss::Vectorization { carried });
-        let spilled = saving.spilled(first, second, trips / lanes.unwrap_or(1.0), machine);
+        let steps = trips / lanes.unwrap_or(1.0);
+        let spilled = saving.spilled(first, second, steps, machine);
+        let waited = saving.waited(first, second, (shift, steps), machine);
         let net = |fetching: [f64; 3], both: f64| {
             let [before, behind, fused] = fetching;
             let cycles = |computing, fetching| Time { computing, fetching }.cycles(machine);
-            cycles(alone[0], before) + cycles(alone[1], behind) - cycles(both + spilled, fused)
+            cycles(alone[0], before) + cycles(alone[1], behind) - cycles(both + spilled + waited, fused)
         };
         let fetching = saving.fetched((first, second), &shares, shift, 0.0, machine);
         saving.cycles = net(fetching, both);
@@ -253,6 +260,18 @@ impl Saving {
         cycles.max(0.0)
     }
 
+    /// Returns the time that loads of the second loop wait for stores of the first one to other
+    /// pages, in a fused loop of `steps` steps.
+    fn waited(&mut self, first: &Work, second: &Work, (shift, steps): (i64, f64), machine: &Machine) -> f64 {
+        if !first.innermost || !second.innermost {
+            return 0.0;
+        }
+        let loads = first.pages.waits_of(&second.pages, shift, machine.vector as f64);
+        let cycles = steps * loads as f64 * machine.same_place;
+        self.lose(cycles, Loss::Pages { loads });
+        cycles
+    }
+
     fn lose(&mut self, cycles: f64, loss: Loss) {
         if cycles > 0.0 {
             self.losses.push((cycles, loss));
@@ -306,7 +325,9 @@ impl Work {
             Some(Pack { lanes, .. }) => (operations - singles).max(0.0) / lanes + singles,
             None => operations,
         };
-        computing(operations, counted, self.lanes, self.serial, machine).max(accessing) + steps * spilled
+        let waited = self.pages.waits(at_once * self.widest) as f64 * machine.same_place;
+        computing(operations, counted, self.lanes, self.serial, machine).max(accessing)
+            + steps * (spilled + waited)
     }
 }
 

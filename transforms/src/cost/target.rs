@@ -8,18 +8,19 @@ use super::Machine;
 
 impl Machine {
     /// Returns this machine as a function uses it: with the vector registers that its target
-    /// features name, if it names any.
+    /// features name, if it names any. AMD's processors do not wait for stores to other pages.
     ///
     /// LLVM prefers vectors of 32 bytes on most machines that have 64; a function may ask for them.
     #[must_use]
     pub fn of_function(&self, body: &Body) -> Machine {
+        let same_place = if is_by_amd(body) { 0.0 } else { self.same_place };
         let asks = || match asked_width(body) {
             Some(width) => width == "512",
             None => is_by_amd(body),
         };
         let Some(features) = passed_on(body, FEATURES) else {
             let vector = if asks() { self.vector } else { self.vector.min(32) };
-            return Machine { vector, ..self.clone() };
+            return Machine { vector, same_place, ..self.clone() };
         };
         let has = |feature: &str| has(features, feature);
         let vector = match () {
@@ -28,7 +29,7 @@ impl Machine {
             () => 16,
         };
         let registers = if has("avx512vl") || has("neon") { 32 } else { 16 };
-        Machine { vector, registers, ..self.clone() }
+        Machine { vector, registers, same_place, ..self.clone() }
     }
 }
 

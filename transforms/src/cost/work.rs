@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::chain::{Access, Chain, Step};
 use super::leaves::{Accessed, Leaves};
+use super::pages::Pages;
 use super::small_loops::{Small, small};
 use super::streams::{Comb, Key, Pack, Stream, Streams, lines, place};
 use super::{Cost, Machine};
@@ -61,6 +62,8 @@ pub struct Work {
     /// Values from outside that the loop uses.
     pub(super) values: HashSet<Value>,
     pub(super) streams: Streams,
+    /// The accesses of an iteration, in an innermost loop.
+    pub(super) pages: Pages,
 }
 
 impl Work {
@@ -113,6 +116,7 @@ impl Work {
             stores,
             steps,
             in_memory,
+            pages,
             ..
         } = scan;
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
@@ -162,6 +166,7 @@ impl Work {
             carried: carried + reduced,
             values,
             streams,
+            pages,
         })
     }
 
@@ -226,6 +231,7 @@ impl Work {
         self.carried += other.carried;
         self.values.extend(&other.values);
         self.streams.merge(&other.streams, shift);
+        self.pages.merge(&other.pages, shift);
     }
 }
 
@@ -283,6 +289,7 @@ struct Scan<'a> {
     /// The values of the levels of copies around, outer ones first.
     copied: Vec<AffineForm>,
     streams: Streams,
+    pages: Pages,
     leaves: &'a mut Leaves,
 }
 
@@ -319,6 +326,7 @@ impl<'a> Scan<'a> {
             in_memory: false,
             copied: Vec::new(),
             streams: Streams::default(),
+            pages: Pages::at(loop_context.depth),
             leaves,
         }
     }
@@ -548,6 +556,9 @@ impl Scan<'_> {
             bytes: bytes as f64,
             key,
         };
+        if self.innermost {
+            self.pages.touch(class, subscripts, accessed);
+        }
         let key = Key { base: class.base, origin: class.origin, dims };
         let (stream, is_known) = self.streams.touch(key, at, class.writes, make);
         if let Some(step) = self.steps.iter_mut().rev().find(|step| step.op == op) {

@@ -38,7 +38,7 @@ use super::{Fusion, Plan};
 use crate::access::LoopContext;
 use crate::access::base::AliasMode;
 use crate::assumption::{self, Assumption};
-use crate::cost::{Saving, Work};
+use crate::cost::{Cost, Saving, Work};
 use crate::marks;
 use crate::tree::{Green, If, Item};
 
@@ -239,7 +239,7 @@ impl Fusion<'_> {
             return Some(known.clone());
         }
         let place = (self.body, self.program, &*self.trees);
-        let work = Rc::new(Work::of(place, &*self.options.cost, item, loop_context)?);
+        let work = Rc::new(Work::of(place, &self.cost, item, loop_context)?);
         self.works.insert((item, loop_context.depth), work.clone());
         Some(work)
     }
@@ -337,7 +337,7 @@ impl Fusion<'_> {
         if attempt.plan.joined.is_of_unknown_length(first) && own.runs_as_often(&others) {
             others = Rc::new(Work::clone(&others).cut());
         }
-        let machine = self.options.cost.machine();
+        let machine = self.cost.machine();
         let (shift, more) = (attempt.plan.joined.shift(), &attempt.plan.assumed);
         let more = more.iter().filter(|assumption| !first.assumed.contains(assumption));
         let (mut saving, lanes) = match more.map(Assumption::comparisons).sum() {

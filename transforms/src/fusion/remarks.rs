@@ -236,6 +236,10 @@ fn not_beneficial(saving: &Saving) -> String {
         Some(Loss::Registers { live, registers }) => {
             format!("{live} values would be live across the body, of which {registers} are in registers")
         }
+        Some(Loss::Pages { loads }) => {
+            let loads = counted(*loads, "load");
+            format!("{loads} would wait for a store at the same place of another page of 4,096 bytes")
+        }
         None if saving.comparisons > 0 => {
             format!("{} of numbers would be made before it", counted(saving.comparisons, "comparison"))
         }

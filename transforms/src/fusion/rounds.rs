@@ -26,6 +26,7 @@ use super::side_by_side::SideBySide;
 use super::{Fusion, Options, Profitability, Report, remarks, whole_memrefs};
 use crate::access::LoopContext;
 use crate::assumption;
+use crate::cost::OnMachine;
 use crate::legality::Checker;
 use crate::naming::called;
 use crate::regenerate::{Rewrite, regenerate};
@@ -172,7 +173,10 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let checker = Checker::new(body, &program, options.alias, options.limits);
     let checker = checker.with_dependence(&*options.analyses.dependence);
     let jammed = match options.may_jam(done.len()) {
-        true => SideBySide::find((body, &program, &mut trees), root, &*options.cost),
+        true => {
+            let cost = OnMachine::of_function(&*options.cost, body);
+            SideBySide::find((body, &program, &mut trees), root, &cost)
+        }
         false => None,
     };
     let place = jammed.as_ref().map(|own| body.loc(program.loop_info(own.of).op));

@@ -8,6 +8,9 @@ use crate::transforms::cost::{Cache, Machine};
 /// Linux describes the caches of a core here.
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
+/// Linux describes its processors here.
+const PROCESSORS: &str = "/proc/cpuinfo";
+
 /// Returns the description of this machine. What cannot be found is as in the default.
 pub(super) fn read() -> Machine {
     let usual = Machine::default();
@@ -16,7 +19,15 @@ pub(super) fn read() -> Machine {
         found if found.is_empty() => usual.caches.clone(),
         found => found,
     };
-    Machine { vector, registers, caches, ..usual }
+    let same_place = if compares_in_full() { 0.0 } else { usual.same_place };
+    Machine { vector, registers, caches, same_place, ..usual }
+}
+
+/// True if this machine's processor is known not to confuse places in different pages: it is not
+/// made by Intel.
+fn compares_in_full() -> bool {
+    let by_amd = || fs::read_to_string(PROCESSORS).is_ok_and(|text| text.contains("AuthenticAMD"));
+    cfg!(target_arch = "aarch64") || by_amd()
 }
 
 /// Returns the bytes and the number of vector registers.

@@ -1,7 +1,8 @@
 //! The machines that are known by name. Names are those of LLVM's `-mcpu`.
 //!
 //! Sizes of caches, widths and numbers of registers are those that the makers publish. Cycles to
-//! get a line are those of the usual server; `loomir machine --measure` measures them.
+//! get a line are those of the usual server; `loomir machine --measure` measures them. Only Intel's
+//! processors are known to compare no more than the last 12 bits of two addresses.
 
 use super::{Cache, Machine};
 
@@ -36,7 +37,9 @@ impl Machine {
         let (_, sizes, vector, registers, issue) = *CORES.iter().find(|core| core.0 == name)?;
         let sized = |(cache, size): (Cache, u64)| Cache { bytes: size << 10, ..cache };
         let caches = usual.caches.into_iter().zip(sizes).map(sized).collect();
-        Some(Machine { caches, vector, registers, issue, ..usual })
+        let compares_in_full = ["znver", "neoverse", "apple"].iter().any(|maker| name.starts_with(maker));
+        let same_place = if compares_in_full { 0.0 } else { usual.same_place };
+        Some(Machine { caches, vector, registers, issue, same_place, ..usual })
     }
 
     /// Returns the names that [`named`](Machine::named) knows.

@@ -37,7 +37,7 @@ const CYCLES: RangeInclusive<f64> = 0.0..=1e6;
 const BYTES: RangeInclusive<u64> = 1..=1 << 50;
 
 /// The properties that are numbers, in the order of the text.
-const PROPERTIES: [Property; 10] = [
+const PROPERTIES: [Property; 11] = [
     ("line", "bytes of a cache line", Value::Whole(|own| &mut own.line, 1..=1 << 16)),
     ("vector", "bytes of a vector register", Value::Whole(|own| &mut own.vector, 1..=1 << 16)),
     ("registers", "vector registers", Value::Count(|own| &mut own.registers, 1..=1 << 16)),
@@ -55,6 +55,11 @@ const PROPERTIES: [Property; 10] = [
     ),
     ("start", "cycles to enter and leave a loop", Value::Real(|own| &mut own.start, CYCLES)),
     ("spill", "cycles of a spilled value in an iteration", Value::Real(|own| &mut own.spill, CYCLES)),
+    (
+        "same-place",
+        "cycles that a load waits for a store at the same place of another page",
+        Value::Real(|own| &mut own.same_place, CYCLES),
+    ),
     ("memory", "cycles to get a line from memory", Value::Real(|own| &mut own.memory, CYCLES)),
 ];
 
