@@ -68,7 +68,7 @@ pub(super) fn main(tools: &Tools, words: Vec<OsString>) -> Result<(), Failure> {
     let report = Report::new(line.reports);
     let pages = Pages::of(&line)?;
     let goal = Goal::of(&line)?;
-    if let Some(reason) = plan::left_to_clang(&line) {
+    if let Some(reason) = plan::left_to_clang(&line).or_else(|| line.not_files()) {
         for input in line.c_inputs() {
             let name = line.arguments[input].words[0].to_string_lossy();
             report.line(&tools.console, &name, &format!("left to clang: {reason}"));

@@ -149,6 +149,18 @@ impl CommandLine {
         }
     }
 
+    /// Returns the reason why files are in the way, if they are: what can be read only once, and
+    /// words that are no inputs, because they belong to an option that is not known here.
+    pub(super) fn not_files(&self) -> Option<&'static str> {
+        let is_special = |name: &OsStr| std::fs::metadata(name).is_ok_and(|own| !own.is_file());
+        if self.output.as_deref().is_some_and(|name| name == "-" || is_special(name)) {
+            return Some("the output is no file");
+        }
+        let inputs = self.arguments.iter().filter(|argument| matches!(argument.what, What::Input(_)));
+        let are_files = inputs.map(|input| &input.words[0]).all(|name| Path::new(name).is_file());
+        (!are_files).then_some("an input is no file")
+    }
+
     /// Returns the places of the inputs in C.
     pub(super) fn c_inputs(&self) -> impl Iterator<Item = usize> {
         let inputs = self.arguments.iter().enumerate();

@@ -97,6 +97,7 @@ fn compile(
         return Err(format!("left to clang: the back end says \"{first}\"").into());
     }
     tools.console.say(&warnings);
+    tools.console.print(&String::from_utf8_lossy(&made.stdout)).map_err(Not::Compiled)?;
     Ok(said)
 }
 

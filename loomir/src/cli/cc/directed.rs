@@ -64,6 +64,7 @@ pub(super) fn compile(
     };
     let made = clang.fed(&plan::back_end(line, written), text)?;
     tools.console.say(&String::from_utf8_lossy(&made.stderr));
+    tools.console.print(&String::from_utf8_lossy(&made.stdout))?;
     let said = format!("{} obeyed; {fused}", counted(number, "directive"));
     if made.status.success() { Ok(Some(said)) } else { Err(Failure::Status(exit_code(made.status))) }
 }

@@ -177,10 +177,11 @@ const ALONE: [(&str, Role); 31] = [
 ];
 
 /// Options by their first characters. The value is in the same word.
-const JOINED: [(&str, Role); 54] = [
+const JOINED: [(&str, Role); 57] = [
     ("--report=", Role::Page),
     ("--loomir-machine=", Role::Machine),
     ("-o", Role::Output),
+    ("-object-file-name=", Role::Other),
     ("--output=", Role::Output),
     ("-x", Role::Language),
     ("--language=", Role::Language),
@@ -214,6 +215,8 @@ const JOINED: [(&str, Role); 54] = [
     ("--analy", ANALYSIS),
     ("-save-temps", BESIDE),
     ("--save-temps", BESIDE),
+    ("-save-stats", BESIDE),
+    ("--save-stats", BESIDE),
     ("-gsplit-dwarf", BESIDE),
     ("-fstack-usage", BESIDE),
     ("-ftime-", BESIDE),

@@ -224,16 +224,17 @@ fn about_back_end(line: &CommandLine) -> Vec<OsString> {
 
 /// Returns the arguments of the command for everything but the back ends of changed inputs: with
 /// their objects in their place, if it links, and without them otherwise. `None` if nothing is left
-/// to do.
+/// to do. The front ends have said which options nothing uses.
 pub(super) fn rest(line: &CommandLine, changed: &[(usize, PathBuf)]) -> Option<Vec<OsString>> {
-    let mut words = Vec::new();
+    let mut words = vec![OsString::from("-Qunused-arguments")];
     let mut language: Option<&[OsString]> = None;
     let mut is_left = line.last == Last::Link;
+    let is_input = |argument: &Argument| matches!(argument.what, What::Input(_));
     for (at, argument) in line.arguments.iter().enumerate() {
         if argument.what == What::Option(Role::Language) {
             language = Some(&argument.words);
         }
-        is_left |= matches!(argument.what, What::Input(_)) && changed.iter().all(|(input, _)| *input != at);
+        is_left |= is_input(argument) && changed.iter().all(|(input, _)| *input != at);
         match changed.iter().find(|(input, _)| *input == at) {
             None if matches!(argument.what, What::Option(role) if role.is_own()) => {}
             None => words.extend(argument.words.iter().cloned()),
@@ -241,7 +242,8 @@ pub(super) fn rest(line: &CommandLine, changed: &[(usize, PathBuf)]) -> Option<V
                 let before = language.map(|_| ["-x", "none"].map(OsString::from));
                 words.extend(before.into_iter().flatten());
                 words.push(object.into());
-                words.extend(language.into_iter().flatten().cloned());
+                let follows = line.arguments[at + 1..].iter().any(is_input);
+                words.extend(language.filter(|_| follows).into_iter().flatten().cloned());
             }
             Some(_) => {}
         }
@@ -288,6 +290,7 @@ mod tests {
             "-O3 -S dir/a.c -Wall -Isome -I other -DX=1 -D Y -std=c99 -g -march=native",
             "-O a.c -o a",
             "-O2 -fno-unroll-loops -c a.c -oa.o",
+            "-O2 -c a.c -object-file-name=b.o",
             "-Ofast -c a.i -o b/a.o",
             "-Os -c a.c",
             "-O0 -O3 -c a.c",
@@ -339,6 +342,7 @@ mod tests {
             "-O2 --coverage -c a.c",
             "-O2 -pg -c a.c",
             "-O2 -save-temps -c a.c",
+            "-O2 -save-stats=obj -c a.c",
             "-O2 -gsplit-dwarf -c a.c",
             "-O2 -Xclang -load -c a.c",
             "-O2 -include-pch a.pch -c a.c",
