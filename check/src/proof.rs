@@ -15,7 +15,8 @@
 //!   neither flags nor ranges show it ([`Assumption::SubscriptArithmetic`]).
 //! - A loop of the original that compares its counter as unsigned with a number of 64 bits is
 //!   assumed to run less than 2^63 times ([`Assumption::UnsignedBounds`]).
-//! - Arguments are not poison.
+//! - Arguments are not poison. Where LLVM IR says otherwise and the functions freeze or branch
+//!   differently, the answer names that ([`Assumption::DefinedArguments`]).
 //! - Counted loops end.
 //! - A parameter that only a loop computes has its value where the loop runs. Elsewhere any value
 //!   will do, so goals take it to be what its definition says.
@@ -38,6 +39,7 @@ pub(crate) mod metadata;
 mod model;
 mod obligations;
 mod order;
+pub(crate) mod poison;
 mod read;
 mod sets;
 
@@ -73,6 +75,8 @@ impl Default for ProofOptions {
 pub enum Assumption {
     /// Buffers among the arguments do not overlap.
     DistinctArguments,
+    /// Arguments without `noundef` are not poison.
+    DefinedArguments,
     /// Arithmetic on `index` does not wrap.
     IndexArithmetic,
     /// Arithmetic of 64 bits that makes addresses does not wrap.
@@ -95,6 +99,7 @@ impl Assumption {
     pub fn message(self) -> &'static str {
         match self {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
+            Assumption::DefinedArguments => "arguments are not poison",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
             Assumption::SubscriptArithmetic => "64-bit arithmetic on subscripts does not wrap",
             Assumption::UnsignedBounds => "bounds compared as unsigned are less than 2^63",
@@ -306,7 +311,8 @@ fn attempt(
             Ok(Some(unmet)) => return Err(reason(unmet.side, unmet.op, unmet.message)),
             Err(OutOfReach) => break,
         }
-        return Ok(assumed(programs, may_overlap && options.distinct, matcher.rounds_otherwise));
+        let relies = [may_overlap && options.distinct, matcher.rounds_otherwise, poison::matters(functions)];
+        return Ok(assumed(programs, relies));
     }
     Err(last)
 }
@@ -346,13 +352,15 @@ fn read_both<'b>(
     Ok((programs, may_overlap))
 }
 
-/// Returns the assumptions of a proof that was found.
-fn assumed(programs: [&Program<'_>; 2], relies_on_distinct: bool, rounds_otherwise: bool) -> Vec<Assumption> {
+/// Returns the assumptions of a proof that was found. Three are known: distinct arguments, other
+/// rounding, and defined arguments.
+fn assumed(programs: [&Program<'_>; 2], [distinct, rounds_otherwise, defined]: [bool; 3]) -> Vec<Assumption> {
     let ctx = programs[0].body.ctx();
     let any = |holds: fn(&Program<'_>) -> bool| programs.iter().any(|program| holds(program));
     let mut objects = programs.iter().flat_map(|program| &program.objects);
     let all = [
-        (relies_on_distinct, Assumption::DistinctArguments),
+        (distinct, Assumption::DistinctArguments),
+        (defined, Assumption::DefinedArguments),
         (any(|program| program.assumed_exact.is_some()), Assumption::IndexArithmetic),
         (any(|program| program.assumed_bounds), Assumption::UnsignedBounds),
         (any(|program| program.assumed_subscripts), Assumption::SubscriptArithmetic),

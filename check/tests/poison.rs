@@ -168,6 +168,31 @@ fn promises_of_functions() {
 }
 
 #[test]
+fn arguments_that_may_be_poison() {
+    let function = |promise: &str, body: &str| {
+        format!("llvm.func @f(%p: i32{promise}, %c: i1{promise}) -> i32 {{\n{body}}}")
+    };
+    let plain = "  llvm.return %p : i32\n";
+    let frozen = "  %a = llvm.freeze %p : i32\n  llvm.return %a : i32\n";
+    let selects = "  %k = llvm.mlir.constant(5 : i32) : i32
+  %a = llvm.select %c, %p, %k : i1, i32
+  llvm.return %a : i32\n";
+    let branches = "  %k = llvm.mlir.constant(5 : i32) : i32
+  llvm.cond_br %c, ^end(%p : i32), ^end(%k : i32)
+^end(%a: i32):
+  llvm.return %a : i32\n";
+    for [before, after] in [[frozen, plain], [selects, branches]] {
+        let told = |promise: &str, [before, after]: [&str; 2]| {
+            answer(&function(promise, before), &function(promise, after))
+        };
+        assert_eq!(told(" {llvm.noundef}", [before, after]), "equal");
+        assert_eq!(told("", [after, before]), "equal");
+        let own = told("", [before, after]);
+        assert!(own.starts_with("equal") && own.contains("arguments are not poison"), "{own}");
+    }
+}
+
+#[test]
 fn targets_that_differ() {
     let module = |layout: &str, triple: &str| {
         format!(

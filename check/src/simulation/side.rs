@@ -14,6 +14,7 @@ use loomir_ir::{Attr, AttrKind, Block, Body, Op, OpRef, Type, Value};
 use super::facts::Facts;
 use super::numbers::{self, Binary, Cast};
 use super::terms::{Inside, Known, Node, Operation, Store, TermId, Try, decided};
+use crate::proof::poison::solid_arguments;
 use crate::proof::{flag_bits, is_computation};
 
 /// The most words of all sets of live values.
@@ -493,17 +494,6 @@ impl Side<'_> {
         let base = self.value(cursor, op.operand(0))?;
         Ok(Some(store.binary(Binary::Address, flags, 64, [base, offset])?))
     }
-}
-
-/// Returns for each argument of a function true if it says that the argument is not poison.
-fn solid_arguments(function: OpRef<'_>) -> Vec<bool> {
-    let ctx = function.ctx();
-    let is_solid = |attributes: &Attr| {
-        matches!(attributes.kind(ctx), AttrKind::Dictionary(dict)
-            if dict.get(ctx, "llvm.noundef").is_some())
-    };
-    let attributes = function.attr("arg_attrs").and_then(|attr| attr.as_array(ctx)).unwrap_or_default();
-    attributes.iter().map(is_solid).collect()
 }
 
 /// Returns the width of an integer of at most 64 bits.
