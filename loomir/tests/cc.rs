@@ -148,7 +148,7 @@ fn pages_show_the_loops_with_their_lines_of_c() {
 fn diagnostics_and_status_are_those_of_clang() {
     let Some(clang) = clang() else { return };
     let clang = clang.to_str().expect("text").to_owned();
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 13] = [
         &["-O2", "-Wall", "main.c", "image.c", "count.c", "-o", "prog"],
         &["-O2", "-Wall", "-Werror", "-c", "image.c"],
         &["-O2", "-c", "missing.c"],
@@ -157,6 +157,11 @@ fn diagnostics_and_status_are_those_of_clang() {
         &["-O2", "-S", "image.c", "-o", "-", "-Dscale=1"],
         &["-O2", "-c", "image.c", "-o", "no/folder/image.o"],
         &["-O2", "image.c"],
+        &["-O2", "-Werror", "-Wa,--noexecstack", "-x", "c", "main.c", "count.c", "image.c", "-o", "prog"],
+        &["-O2", "-c", "image.c", "-object-file-name=x.o"],
+        &["-O2", "-c", "image.c", "missing.c"],
+        &["-O2", "-c", "image.c", "--prefix", "."],
+        &["-O2", "-Wp,-MD,x.d,-MT,zz", "-c", "image.c"],
     ];
     for (number, command) in commands.into_iter().enumerate() {
         let all =
@@ -172,7 +177,7 @@ fn diagnostics_and_status_are_those_of_clang() {
                     .filter(|line| !line.contains("ld:"))
                     .collect::<Vec<_>>()
                     .join("\n");
-                (output.status.code(), said.replace("/tmp/", ""), names)
+                (output.status.code(), said.replace("/tmp/", ""), names, output.stdout)
             });
         if number == 7 {
             // The linker names a temporary file.

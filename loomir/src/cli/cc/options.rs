@@ -177,7 +177,7 @@ const ALONE: [(&str, Role); 31] = [
 ];
 
 /// Options by their first characters. The value is in the same word.
-const JOINED: [(&str, Role); 57] = [
+const JOINED: [(&str, Role); 56] = [
     ("--report=", Role::Page),
     ("--loomir-machine=", Role::Machine),
     ("-o", Role::Output),
@@ -194,7 +194,6 @@ const JOINED: [(&str, Role); 57] = [
     ("-L", Role::Linker),
     ("-l", Role::Linker),
     ("-Wa,", Role::Assembler),
-    ("-Wp,", Role::FrontEnd),
     ("-I", Role::FrontEnd),
     ("-D", Role::FrontEnd),
     ("-U", Role::FrontEnd),
@@ -250,6 +249,20 @@ pub(super) fn role(word: &str) -> (Role, bool) {
     if word.starts_with("-Xarch_") || word.starts_with("-Xopenmp-target") || word.starts_with("-Xcuda-") {
         return (Role::Clang("several targets"), true);
     }
+    if let Some(passed) = word.strip_prefix("-Wp,") {
+        return (of_preprocessor(passed), false);
+    }
     let joined = JOINED.iter().filter(|(name, _)| word.starts_with(name)).max_by_key(|(name, _)| name.len());
     (joined.map_or(Role::Other, |(_, role)| *role), false)
+}
+
+/// Returns the role of words that are passed on to the preprocessor. Of those about dependencies, a
+/// file alone is known here.
+fn of_preprocessor(words: &str) -> Role {
+    let words: Vec<&str> = words.split(',').collect();
+    match words[..] {
+        ["-MD" | "-MMD", file] if !file.starts_with('-') => Role::FrontEnd,
+        _ if words.iter().any(|own| own.starts_with("-M")) => Role::Clang("dependencies by the preprocessor"),
+        _ => Role::FrontEnd,
+    }
 }

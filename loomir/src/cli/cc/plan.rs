@@ -341,6 +341,8 @@ mod tests {
             "-O2 -fprofile-instr-generate -c a.c",
             "-O2 --coverage -c a.c",
             "-O2 -pg -c a.c",
+            "-O2 -Wp,-MD,x.d,-MT,zz -c a.c",
+            "-O2 -Wp,-MD -Wp,x.d -c a.c",
             "-O2 -save-temps -c a.c",
             "-O2 -save-stats=obj -c a.c",
             "-O2 -gsplit-dwarf -c a.c",
