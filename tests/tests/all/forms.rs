@@ -110,3 +110,37 @@ fn forms_and_facts_say_what_values_are() {
     assert!(affine > 300 && named > 300 && shared > 50 && narrow > 300 && relations > 100, "{tally:?}");
     assert!(checked > 100_000, "{tally:?}");
 }
+
+/// Returns a loop with `count` operations that each take the result of the one before as `%v`.
+fn chain(count: usize, op: &str) -> String {
+    let link = |at: usize| op.replace("%w", &format!("%v{}", at + 1)).replace("%v", &format!("%v{at}"));
+    let links: String = (0..count).map(|at| link(at) + "\n").collect();
+    format!(
+        "func.func @f(%a: memref<64xi32>, %b: memref<64xi32>, %n: index) {{
+           affine.for %v0 = 0 to 16 {{
+             {links}
+             %x = memref.load %a[%v{count}] : memref<64xi32>
+             affine.store %x, %b[%v0] : memref<64xi32>
+           }}
+           return
+         }}"
+    )
+}
+
+#[test]
+fn long_chains_overflow_no_stack() {
+    let ops = [
+        "%w = arith.addi %v, %n : index",
+        "%w = arith.maxsi %v, %n : index",
+        "%w = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%v)[%n]",
+        "%w = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%v, %v)",
+        "%w = affine.min affine_map<(d0)[s0] -> (d0, s0)>(%v)[%n]",
+    ];
+    for op in ops {
+        for pass in ["loop-distribute", "loop-vectorize{alias=distinct gathers=all}"] {
+            let pipeline = loomir::Pipeline::new().passes(pass);
+            let text = chain(6_000, op);
+            pipeline.run(&text, "chain.mlir").unwrap_or_else(|why| panic!("{op}, {pass}: {why}"));
+        }
+    }
+}

@@ -133,6 +133,7 @@ impl Forms<'_> {
         if form.terms().len() + form.constant_part().signum().unsigned_abs() as usize > 1
             && is_sum
             && names.iter().any(is_computed)
+            && fuel > 0
             && let Some(expression) = self.expression(value, fuel)
         {
             let mut member = Member::of(body, value, form.clone());
@@ -145,8 +146,9 @@ impl Forms<'_> {
         let body = self.body;
         let look_into = |op: Op| !may_make_poison(body, op);
         // The form of the value itself is just being computed.
-        let mut form_of = |other: Value| {
-            if other == value { self.memo.get(&other).cloned().flatten() } else { self.form(other, fuel) }
+        let mut form_of = |other: Value| match other == value {
+            true => self.memo.get(&other).cloned().flatten(),
+            false => self.form(other, fuel.saturating_sub(1)),
         };
         Expression::of(body, value, &look_into, &mut form_of)
     }
