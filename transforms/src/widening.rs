@@ -98,7 +98,8 @@ fn varying(
     is_masked: bool,
 ) -> Result<HashSet<Value>, &'static str> {
     let steps = steps(body, block)?;
-    let mut values = Values { body, varying: HashSet::from_iter([variable]), steps, is_masked };
+    let varying = HashSet::from_iter([variable]);
+    let mut values = Values { body, varying, depths: HashMap::new(), steps, is_masked };
     values.visit(block)?;
     Ok(values.varying)
 }
@@ -147,6 +148,9 @@ fn marked(body: &Body) -> Vec<Op> {
 /// The most lanes: the bytes of the longest vector registers.
 pub(crate) const MAX_LANES: usize = 256;
 
+/// The most operations one after the other that compute an integer. Writing recurses once for each.
+const MAX_DEPTH: usize = 256;
+
 /// Functions that LLVM has for single numbers alone.
 const SINGLE: [&str; 10] = [
     "math.acosh",
@@ -165,6 +169,8 @@ const SINGLE: [&str; 10] = [
 struct Values<'a> {
     body: &'a Body,
     varying: HashSet<Value>,
+    /// The numbers of operations, one after the other, that compute integers.
+    depths: HashMap<Value, usize>,
     /// The steps of reductions.
     steps: HashMap<Op, Combined>,
     /// True if some lanes need not run.
@@ -188,7 +194,11 @@ impl Values<'_> {
             let role = self.role(op)?;
             match role {
                 Role::Same | Role::Step(_) => {}
-                Role::Wide | Role::PerLane | Role::Access(_) => self.varying.extend(body.results(op)),
+                Role::Access(_) => self.varying.extend(body.results(op)),
+                Role::Wide | Role::PerLane => {
+                    self.note_depth(op)?;
+                    self.varying.extend(body.results(op));
+                }
                 Role::Around | Role::Masked => {
                     // What a region yields, or a loop carries, may differ.
                     self.varying.extend(body.results(op));
@@ -206,6 +216,22 @@ impl Values<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Notes the number of operations, one after the other, that compute the integers that an
+    /// operation results in.
+    ///
+    /// # Errors
+    ///
+    /// There are too many.
+    fn note_depth(&mut self, op: Op) -> Result<(), &'static str> {
+        let body = self.body;
+        let depth_of = |own: Value| self.depths.get(&own).copied().unwrap_or_default();
+        let depth = 1 + body.operands(op).map(depth_of).max().unwrap_or_default();
+        let is_float = |own: &Value| body.value_type(*own).is_float(body.ctx());
+        let integers = body.results(op).filter(|own| !is_float(own));
+        self.depths.extend(integers.map(|own| (own, depth)));
+        if depth > MAX_DEPTH { Err("a number in it is computed by too many operations") } else { Ok(()) }
     }
 
     /// Returns the role of an operation, whose operands are known.

@@ -68,9 +68,17 @@ impl Writer<'_> {
             Some((own, map, *map.results(&ctx).first()?))
         });
         let Some((by, map, expr)) = map else { return self.wide(op, value) };
+        if let Some(own) = self.copies.get(&(value, IN_VECTOR)) {
+            return *own;
+        }
         let operands: Vec<Value> = self.body.operands(by).collect();
         let operands: Vec<Value> = operands.into_iter().map(|own| self.indices(op, own)).collect();
         let ty = self.vector(Type::INDEX);
-        self.expanded(op, expr, (map.data(&ctx).dims, &operands), ty)
+        let own = self.expanded(op, expr, (map.data(&ctx).dims, &operands), ty);
+        self.copies.insert((value, IN_VECTOR), own);
+        own
     }
 }
+
+/// The number of no lane: a vector of indices.
+const IN_VECTOR: usize = usize::MAX - 1;

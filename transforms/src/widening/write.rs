@@ -171,7 +171,8 @@ impl Writer<'_> {
     pub(super) fn role(&mut self, op: Op) -> Result<Role, &'static str> {
         let varying = std::mem::take(&mut self.numbers.varying);
         let steps = std::mem::take(&mut self.steps);
-        let values = Values { body: self.body, varying, steps, is_masked: self.mask.is_some() };
+        let (depths, is_masked) = (HashMap::new(), self.mask.is_some());
+        let values = Values { body: self.body, varying, depths, steps, is_masked };
         let role = values.role(op);
         (self.numbers.varying, self.steps) = (values.varying, values.steps);
         role
