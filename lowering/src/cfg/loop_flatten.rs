@@ -81,8 +81,13 @@ struct Flattener<'a> {
     edits: &'a EditLimit,
     flattened: u64,
     versioned: u64,
+    /// The operations of nests that are kept beside.
+    copied: usize,
     remarks: Diagnostics,
 }
+
+/// The most operations of a function that are kept beside new loops.
+const MAX_COPIED: usize = 2048;
 
 /// The plan for the nest of one loop around another.
 struct Plan {
@@ -138,7 +143,7 @@ impl Visitor for Flattener<'_> {
 
 impl Flattener<'_> {
     /// Plans the flattening of a loop and the loop inside. `None` if there is no loop inside.
-    fn plan(&self, scev: &mut ScalarEvolution<'_>, id: LoopId) -> Option<Plan> {
+    fn plan(&mut self, scev: &mut ScalarEvolution<'_>, id: LoopId) -> Option<Plan> {
         let children = scev.analysis().loops().get(id).children.clone();
         let child = *children.first()?;
         let latch = *scev.latches(id).first()?;
@@ -147,7 +152,29 @@ impl Flattener<'_> {
             1 => Nest::of(scev, (id, child), self.symbols, &self.preferences).map(Box::new),
             _ => Err("it has several loops inside"),
         };
+        let nest = nest.and_then(|nest| self.affordable(scev, id, nest));
         Some(Plan { loc: scev.function().loc(branch), nest })
+    }
+
+    /// Counts the operations that are kept beside a nest. Nests in nests would be kept in each copy
+    /// of those around them.
+    ///
+    /// # Errors
+    ///
+    /// There are too many.
+    fn affordable(
+        &mut self,
+        scev: &ScalarEvolution<'_>,
+        id: LoopId,
+        nest: Box<Nest>,
+    ) -> Result<Box<Nest>, &'static str> {
+        if !nest.is_kept() {
+            return Ok(nest);
+        }
+        let analysis = scev.analysis();
+        let blocks = analysis.loops().get(id).nodes.iter().map(|own| analysis.block(*own));
+        self.copied += blocks.map(|block| scev.function().ops(block).count()).sum::<usize>();
+        if self.copied > MAX_COPIED { Err("too many operations would be kept beside it") } else { Ok(nest) }
     }
 }
 
@@ -195,6 +222,7 @@ impl Pass for LoopFlatten {
             edits: &edits,
             flattened: 0,
             versioned: 0,
+            copied: 0,
             remarks: Diagnostics::default(),
         };
         rounds::from_the_inside(body, (cx.symbols, &layout), cx.checks, &mut flattener);
