@@ -124,9 +124,15 @@ impl Reader<'_> {
     }
 
     /// True if a word must be an attribute where attributes of functions are expected. Other words
-    /// there are on a line of their own, or one of a few.
+    /// there are on a line of their own, or one of a few, or begin another item.
     fn is_unknown_attribute(&self, word: &str) -> bool {
         let others = [
+            "define",
+            "declare",
+            "attributes",
+            "target",
+            "module",
+            "source_filename",
             "section",
             "partition",
             "comdat",
