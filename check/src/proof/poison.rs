@@ -4,7 +4,8 @@
 //! that freezes it then does something where one that does not is undefined, and so does one that
 //! selects by it where another branches.
 
-use loomir_ir::{Attr, AttrKind, OpRef};
+use hashbrown::HashSet;
+use loomir_ir::{Attr, AttrKind, Op, OpRef, Value, ValueDef};
 
 /// Returns for each argument of a function true if it says that the argument is not poison.
 pub(crate) fn solid_arguments(function: OpRef<'_>) -> Vec<bool> {
@@ -18,33 +19,45 @@ pub(crate) fn solid_arguments(function: OpRef<'_>) -> Vec<bool> {
 }
 
 /// True if the other one of two functions may be undefined where an argument is poison, and the
-/// original is not: it freezes less, or branches more. Linear.
+/// original is not: it freezes fewer arguments, or branches by more of them. Linear.
+///
+/// Values that merge from several blocks are not followed.
 pub(super) fn matters(functions: [OpRef<'_>; 2]) -> bool {
-    let solid = solid_arguments(functions[1]);
-    let body = functions[1].body();
-    let entry = functions[1].regions().next().and_then(|region| body.entry_block(region));
-    let arguments = entry.map_or(0, |entry| body.num_arguments(entry));
-    let is_open = (0..arguments).any(|at| !solid.get(at).copied().unwrap_or(false));
-    if functions.iter().any(|function| function.name() != "llvm.func") || !is_open {
+    if functions.iter().any(|function| function.name() != "llvm.func") {
         return false;
     }
-    let [(freezes, branches), (left, own)] = functions.map(frozen_and_branched);
-    left < freezes || own > branches
+    let solid = solid_arguments(functions[1]);
+    let is_open = |at: &usize| !solid.get(*at).copied().unwrap_or(false);
+    let [before, after] = functions.map(|function| {
+        [&["llvm.freeze"][..], &["llvm.cond_br", "llvm.switch"]].map(|users| arguments_of(function, users))
+    });
+    let frozen = before[0].difference(&after[0]);
+    let branched = after[1].difference(&before[1]);
+    frozen.chain(branched).any(is_open)
 }
 
-/// Returns how often a function freezes, and how often it branches by what was not just frozen.
-fn frozen_and_branched(function: OpRef<'_>) -> (usize, usize) {
+/// Returns the arguments that the first operands of some operations are computed from, without a
+/// freeze in between.
+fn arguments_of(function: OpRef<'_>, users: &[&str]) -> HashSet<usize> {
     let body = function.body();
-    let (mut freezes, mut branches) = (0, 0);
-    for op in body.preorder(function.op()).map(|op| body.op_ref(op)) {
-        match op.name() {
-            "llvm.freeze" => freezes += 1,
-            "llvm.cond_br" | "llvm.switch" => {
-                let by = body.defining_op(op.operand(0)).map(|by| body.op_ref(by).name());
-                branches += usize::from(by != Some("llvm.freeze"));
+    let entry = function.regions().next().and_then(|region| body.entry_block(region));
+    let is_user = |op: &Op| users.contains(&body.op_ref(*op).name());
+    let mut left: Vec<Value> =
+        body.preorder(function.op()).filter(is_user).filter_map(|op| body.operands(op).next()).collect();
+    let (mut seen, mut found) = (HashSet::new(), HashSet::new());
+    while let Some(value) = left.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match body.def(value) {
+            ValueDef::BlockArgument { block, index } if Some(block) == entry => {
+                found.insert(index);
+            }
+            ValueDef::OpResult { op, .. } if body.op_ref(op).name() != "llvm.freeze" => {
+                left.extend(body.operands(op));
             }
             _ => {}
         }
     }
-    (freezes, branches)
+    found
 }
