@@ -97,7 +97,7 @@ impl Machine {
     }
 
     /// Returns the number of elements of `bytes` bytes in a vector register.
-    pub(super) fn lanes(&self, bytes: f64) -> f64 {
+    pub(crate) fn lanes(&self, bytes: f64) -> f64 {
         (self.vector as f64 / bytes.max(1.0)).max(1.0)
     }
 }

@@ -108,7 +108,11 @@ impl Spot {
             let near = from_page.min(PAGE - from_page);
             (near as f64) < bytes && distance.unsigned_abs() as f64 >= bytes
         };
-        self.writes && self.base == load.base && self.origin == load.origin && self.from == load.from && is_far()
+        self.writes
+            && self.base == load.base
+            && self.origin == load.origin
+            && self.from == load.from
+            && is_far()
     }
 }
 

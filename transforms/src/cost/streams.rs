@@ -430,13 +430,12 @@ pub(super) fn place(
     let last = subscripts.len().saturating_sub(1);
     let dims = subscripts.iter().enumerate().map(|(i, form)| {
         let form = form.as_ref()?;
-        let form = form.plus(&AffineForm::constant(step(form).unwrap_or(0)), ahead.checked_neg()?)?;
-        if i < last {
-            return Some(form);
+        let mut less = ahead.checked_mul(step(form).unwrap_or(0))?;
+        if i == last {
+            rest = form.constant_part().checked_sub(less)?;
+            less = less.checked_add(rest.rem_euclid(elements.max(1)))?;
         }
-        rest = form.constant_part();
-        let within = rest.rem_euclid(elements.max(1));
-        form.plus(&AffineForm::constant(1), -within)
+        form.plus(&AffineForm::constant(1), less.checked_neg()?)
     });
     (dims.collect(), (rest, ahead), pivot.is_some())
 }

@@ -1,7 +1,5 @@
 //! The work of a loop each time it is reached.
 
-use std::sync::Arc;
-
 use hashbrown::HashSet;
 use loomir_dialects::{arith, llvm};
 use loomir_ir::affine::ceil_div;
@@ -15,9 +13,8 @@ use super::small_loops::{Small, small};
 use super::streams::{Comb, Key, Pack, Stream, Streams, lines, place};
 use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
-use crate::access::{Class, Domain, LoopContext};
+use crate::access::{Class, LoopContext};
 use crate::affine::{AffineForm, Atom};
-use crate::tree::access_summary::{enter, guard};
 use crate::tree::levels::absolute;
 use crate::tree::{Green, Header, HeaderId, Map, Node, Origin, Program, Span, StatementId, TreeStore};
 
@@ -100,11 +97,7 @@ impl Work {
         let lead = program.loop_info(trees.header(header).origins.first()?.of);
         let mut scan = Scan::new((ir, program, trees), cost, loop_context, (leaves, unrolls));
         scan.widest = widest_sum(ir, lead.op);
-        scan.visit(
-            tree,
-            1.0,
-            &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
-        );
+        scan.visit(tree, 1.0, loop_context.depth);
         let Scan { own_trips: trips, assumed, through_pointers, straight, adjacent, innermost, .. } = scan;
         let Scan {
             widest,
@@ -333,14 +326,15 @@ impl<'a> Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
-    fn visit(&mut self, tree: Green, times: f64, domain: &Arc<Domain>) {
+    /// Visits what runs so many times, inside so many loops. Recurses once for each loop or guard.
+    /// Raising bounds their nesting depth.
+    fn visit(&mut self, tree: Green, times: f64, levels: u32) {
         match self.trees.get(tree) {
             Node::Empty => {}
             Node::Sequence { .. } => {
                 let trees = self.trees;
                 for item in trees.items(tree) {
-                    self.visit(item, times, domain);
+                    self.visit(item, times, levels);
                 }
             }
             Node::Loop { header, body } => {
@@ -348,47 +342,38 @@ impl Scan<'_> {
                 let trips = self.trips_of(trees.header(header));
                 match self.trips.is_empty() {
                     true => self.own_trips = trips,
-                    false if self.unrolls && self.copies(header, body, times, domain) => return,
+                    false if self.unrolls && self.copies(header, body, times, levels) => return,
                     false => {
                         self.innermost = false;
                         self.steps.clear();
                     }
                 }
-                let mut inner = (**domain).clone();
-                enter(self.program, self.trees, header, &mut inner, self.depth);
                 self.trips.push(trips);
-                self.visit(body, times * trips, &Arc::new(inner));
+                self.visit(body, times * trips, levels + 1);
                 self.trips.pop();
             }
-            Node::Guard { of, map, holds, body } => {
+            Node::Guard { of, holds, body, .. } => {
                 let likely = self.cost.likelihood(self.ir, self.program.if_info(of).op).clamp(0.0, 1.0);
-                let mut inner = (**domain).clone();
-                guard(self.program, self.trees, (of, map), holds, &mut inner, self.depth);
-                let times = times * if holds { likely } else { 1.0 - likely };
-                self.visit(body, times, &Arc::new(inner));
+                self.visit(body, times * if holds { likely } else { 1.0 - likely }, levels);
             }
-            Node::Versioned { fast, .. } => self.visit(fast, times, domain),
-            Node::Leaf { statement, map } => self.leaf(statement, map, times, domain),
+            Node::Versioned { fast, .. } => self.visit(fast, times, levels),
+            Node::Leaf { statement, map } => self.leaf(statement, map, times, levels),
         }
     }
 
     /// Visits the copies of a loop inside that LLVM unrolls completely. Returns false for others.
-    fn copies(&mut self, header: HeaderId, body: Green, times: f64, domain: &Arc<Domain>) -> bool {
+    fn copies(&mut self, header: HeaderId, body: Green, times: f64, levels: u32) -> bool {
         let place = (self.ir, self.program, self.trees);
         let Some(Small { trips, first, .. }) = small(place, self.trees.header(header), body) else {
             return false;
         };
-        let depth = domain.levels;
-        let first = first.map_or_else(|| Some(AffineForm::constant(0)), |own| absolute(&own, depth));
+        let first = first.map_or_else(|| Some(AffineForm::constant(0)), |own| absolute(&own, levels));
         let Some(first) = first else { return false };
-        let mut inner = (**domain).clone();
-        enter(self.program, self.trees, header, &mut inner, self.depth);
-        let inner = Arc::new(inner);
         for copy in 0..trips {
             let Some(at) = first.plus(&AffineForm::constant(1), copy) else { continue };
             self.trips.push(1.0);
             self.copied.push(at);
-            self.visit(body, times, &inner);
+            self.visit(body, times, levels + 1);
             self.copied.pop();
             self.trips.pop();
         }
@@ -483,7 +468,7 @@ impl Scan<'_> {
         }
     }
 
-    fn leaf(&mut self, id: StatementId, map: Map, times: f64, domain: &Arc<Domain>) {
+    fn leaf(&mut self, id: StatementId, map: Map, times: f64, levels: u32) {
         let statement = self.leaves.statement(self.ir, self.program, id);
         self.straight &= statement.is_straight;
         self.operations += times * statement.operations;
@@ -491,7 +476,7 @@ impl Scan<'_> {
             self.steps.extend(statement.ops.iter().map(|op| Step { op: *op, access: None }));
         }
         let place = (self.program, self.trees);
-        let around = (domain.levels, self.depth);
+        let around = (levels, self.depth);
         let subscripts = self.leaves.subscripts(place, (id, &statement), map, around);
         let classes = self.program.statement(id).effects.classes.iter();
         for (((class, op), accessed), own) in classes.zip(&statement.accessed).zip(&*subscripts) {

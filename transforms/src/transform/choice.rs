@@ -8,7 +8,7 @@ use loomir_ir::Body;
 
 use super::loops::num_accesses;
 use crate::access::LoopContext;
-use crate::cost::{Cost, Estimate, Leaves, OnMachine, sums_up};
+use crate::cost::{Cost, Estimate, Leaves, Machine, OnMachine, sums_up};
 use crate::tree::{Change, Edit, Green, Node, Program, Red, TreeStore};
 
 /// The part by which a change has to be cheaper. Estimates are no better.
@@ -144,7 +144,8 @@ impl Nest<'_> {
         };
         let mut tried: Vec<(f64, [usize; 2])> = fastest.iter().filter_map(&mut cycles_of).collect();
         if tried.is_empty() {
-            tried = AHEAD.iter().filter_map(cycles_of).collect();
+            tried =
+                AHEAD.iter().filter(|counts| is_held(cost.machine(), counts)).filter_map(cycles_of).collect();
             tried.sort_by(|(a, _), (b, _)| a.total_cmp(b));
             *fastest = tried.iter().take(FASTEST).map(|(_, counts)| *counts).collect();
         }
@@ -191,6 +192,11 @@ fn jammed(
         root = Change::UnrollAndJam { count }.at(&deepest[..at]).apply(program, trees, root)?;
     }
     Some(root)
+}
+
+/// True if registers hold the sums of a tile, if these have 32 bits.
+fn is_held(machine: &Machine, counts: &[usize; 2]) -> bool {
+    counts.iter().product::<usize>() as f64 / machine.lanes(4.0) <= machine.registers as f64
 }
 
 /// True if so many copies of a loop with these accesses are not tried ahead.
