@@ -9,7 +9,7 @@
 //! | lines both touch, which are evicted from a cache before the second loop runs | lines an iteration touches again, but which no longer stay in a cache between two iterations |
 //! | a loop: its start, and its counter in each iteration | vector instructions, where the fused loop has to run one element at a time |
 //! | | values that no longer stay in registers from one iteration to the next |
-//! | | loads that wait for stores to [other pages](pages) |
+//! | | loads that wait for stores to other pages |
 //! | | comparisons of numbers before the loops, and a branch |
 //!
 //! A loop of unknown trip count may traverse more than the caches hold. If its fusion pays at that

@@ -113,7 +113,7 @@ fn forms_and_facts_say_what_values_are() {
 
 /// Returns a loop with `count` operations that each take the result of the one before as `%v`.
 fn chain(count: usize, op: &str) -> String {
-    let link = |at: usize| op.replace("%w", &format!("%v{}", at + 1)).replace("%v", &format!("%v{at}"));
+    let link = |at: usize| op.replace("%v", &format!("%v{at}")).replace("%w", &format!("%v{}", at + 1));
     let links: String = (0..count).map(|at| link(at) + "\n").collect();
     format!(
         "func.func @f(%a: memref<64xi32>, %b: memref<64xi32>, %n: index) {{

@@ -8,7 +8,8 @@
 //! A load at the same place of another page as a store just before it waits in vain. Rows whose
 //! length is a multiple of a page make each iteration do that.
 //!
-//! Reference: Intel, *64 and IA-32 Architectures Optimization Reference Manual*, "4-KByte aliasing".
+//! Reference: Intel, *64 and IA-32 Architectures Optimization Reference Manual*, "4-KByte
+//! aliasing".
 //!
 //! # Limits
 //!
@@ -82,7 +83,7 @@ impl Pages {
     /// fused with it and `shift` iterations later.
     pub(super) fn waits_of(&self, second: &Pages, shift: i64, bytes: f64) -> usize {
         second.count(|_, load| {
-            let mut near = self.spots.iter().filter(|store| store.writes && store.base == load.base);
+            let mut near = self.spots.iter().filter(|own| own.writes && own.base == load.base);
             near.any(|store| store.holds_up(&load.shifted(self.level, shift), bytes))
         })
     }
