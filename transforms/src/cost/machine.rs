@@ -3,6 +3,9 @@
 mod known;
 mod text;
 
+/// The beginning of the names of AMD's processors.
+pub(super) const BY_AMD: &str = "znver";
+
 /// A machine, as far as costs depend on it. The default is a core of a usual server: 16 vector
 /// registers of 32 bytes, three caches.
 #[derive(Clone, PartialEq, Debug)]

@@ -83,8 +83,8 @@ impl Pages {
     /// fused with it and `shift` iterations later.
     pub(super) fn waits_of(&self, second: &Pages, shift: i64, bytes: f64) -> usize {
         second.count(|_, load| {
-            let mut near = self.spots.iter().filter(|own| own.writes && own.base == load.base);
-            near.any(|store| store.holds_up(&load.shifted(self.level, shift), bytes))
+            let load = load.shifted(self.level, shift);
+            self.spots.iter().any(|store| store.holds_up(&load, bytes))
         })
     }
 

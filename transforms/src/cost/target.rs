@@ -5,6 +5,7 @@ use loomir_dialects::llvm;
 use loomir_ir::{Attr, Body};
 
 use super::Machine;
+use super::machine::BY_AMD;
 
 impl Machine {
     /// Returns this machine as a function uses it: with the vector registers that its target
@@ -72,11 +73,8 @@ pub fn widen(body: &mut Body, machine: &Machine) {
     }
 }
 
-/// The beginning of the names of AMD's processors. LLVM makes vectors of 64 bytes for those that
-/// have them, unasked. They gather elements of vectors one by one, and more slowly than loads do.
-const BY_AMD: &str = "znver";
-
-/// The features of LLVM that say so.
+/// The features of LLVM that say that gathering is slow: processors by AMD gather elements of
+/// vectors one by one, and more slowly than loads do.
 const NO_GATHERS: &str = "prefer-no-gather";
 
 /// Says that a function had better not gather, if its target is such a machine. LLVM would gather
@@ -99,7 +97,8 @@ pub fn avoid_gathers(body: &mut Body) {
     body.set_attr(root, "passthrough", all);
 }
 
-/// True if a function is compiled for a processor by AMD.
+/// True if a function is compiled for a processor by AMD. LLVM makes vectors of 64 bytes for those
+/// that have them, unasked.
 fn is_by_amd(body: &Body) -> bool {
     let named = |name: &str| body.attr(body.root(), name).and_then(|own| own.as_str(body.ctx()));
     named("tune_cpu").or(named("target_cpu")).is_some_and(|own| own.starts_with(BY_AMD))

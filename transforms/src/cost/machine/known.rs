@@ -4,7 +4,7 @@
 //! get a line are those of the usual server; `loomir machine --measure` measures them. Only Intel's
 //! processors are known to compare no more than the last 12 bits of two addresses.
 
-use super::{Cache, Machine};
+use super::{BY_AMD, Cache, Machine};
 
 /// A core: its name, the KiB of its three caches, the bytes of a vector register, the number of
 /// these registers, and the operations that begin in a cycle.
@@ -37,7 +37,7 @@ impl Machine {
         let (_, sizes, vector, registers, issue) = *CORES.iter().find(|core| core.0 == name)?;
         let sized = |(cache, size): (Cache, u64)| Cache { bytes: size << 10, ..cache };
         let caches = usual.caches.into_iter().zip(sizes).map(sized).collect();
-        let compares_in_full = ["znver", "neoverse", "apple"].iter().any(|maker| name.starts_with(maker));
+        let compares_in_full = [BY_AMD, "neoverse", "apple"].iter().any(|maker| name.starts_with(maker));
         let same_place = if compares_in_full { 0.0 } else { usual.same_place };
         Some(Machine { caches, vector, registers, issue, same_place, ..usual })
     }
