@@ -25,7 +25,7 @@ use loomir_dialects::{affine, vector};
 use loomir_ir::{Op, Type, Value};
 
 use super::Gathers;
-use super::write::{Writer, index};
+use super::write::{IN_VECTOR, Writer, index};
 
 impl Writer<'_> {
     /// True if an access that is not one to neighbours is written as a gather or scatter.
@@ -79,6 +79,3 @@ impl Writer<'_> {
         own
     }
 }
-
-/// The number of no lane: a vector of indices.
-const IN_VECTOR: usize = usize::MAX - 1;

@@ -36,7 +36,7 @@ use loomir_ir::opdef::OpDef;
 use loomir_ir::{AffineExpr, AffineExprKind, AttrKind, Block, Op, OpRef, Region, Type, Value};
 
 use super::Role;
-use super::write::{Writer, index};
+use super::write::{WRAPPING, Writer, index};
 
 /// Divisions that are defined for all dividends if the divisor is one.
 const DIVISIONS: [&OpDef; 7] = [
@@ -48,10 +48,6 @@ const DIVISIONS: [&OpDef; 7] = [
     arith::RemUIOp::DEF,
     arith::RemSIOp::DEF,
 ];
-
-/// Stands for the first lane in the values of lanes: sums that wrap, so that they are right for the
-/// lanes that run.
-const WRAPPING: usize = usize::MAX;
 
 /// True if a condition can become a mask.
 pub(super) fn is_mask(op: OpRef<'_>) -> bool {

@@ -114,6 +114,13 @@ fn constant(body: &Body, value: Value) -> Option<i64> {
     body.attr(op, "value").and_then(|own| own.as_int(body.ctx()))
 }
 
+/// Stands for the first lane in the values of lanes: sums that wrap, so that they are right for the
+/// lanes that run.
+pub(super) const WRAPPING: usize = usize::MAX;
+
+/// Stands for all lanes in the values of lanes: a vector of indices.
+pub(super) const IN_VECTOR: usize = WRAPPING - 1;
+
 /// The state of writing.
 pub(super) struct Writer<'b> {
     pub(super) body: &'b mut Body,
