@@ -198,6 +198,11 @@ impl AffineForm {
         self.constant
     }
 
+    /// Returns the form with the constant 0.
+    pub fn without_constant(&self) -> AffineForm {
+        AffineForm { constant: 0, terms: self.terms.clone() }
+    }
+
     /// Returns the terms in canonical order.
     pub fn terms(&self) -> &[(Atom, i64)] {
         &self.terms

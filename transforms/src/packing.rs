@@ -168,19 +168,25 @@ pub fn pack(body: &mut Body, options: &Options) -> Report {
 pub fn pack_within(body: &mut Body, around: Op, options: &Options) -> Report {
     let mut report = Report::default();
     let mut left = options.max_bytes.saturating_mul(MAX_ARRAYS);
+    // Kept until something is packed.
+    let mut facts = None;
+    let mut packed_before = 0;
     for block in timeline::roots(body) {
-        let (effects, locals) = (Effects::of(body), Locals::of(body));
-        let timeline = Timeline::assuming(body, block, &locals, &options.analyses, options.alias.untested());
+        if report.packed > packed_before {
+            (facts, packed_before) = (None, report.packed);
+        }
+        let (effects, locals) = facts.get_or_insert_with(|| (Effects::of(body), Locals::of(body)));
+        let timeline = Timeline::assuming(body, block, locals, &options.analyses, options.alias.untested());
         let flow = Flow::new(body, &timeline, options.limits);
         let judge = StorageJudge::new(body, &timeline, &flow);
         if options.rows {
-            let groups = judge.rows(&effects);
+            let groups = judge.rows(effects);
             let groups: Vec<Packed> =
                 groups.into_iter().filter(|own| body.is_within(own.loop_op(), around)).collect();
             pack_rows(body, &groups, &mut left, &mut report);
             continue;
         }
-        let (packed, missed) = judge.packed(&effects, options.max_bytes);
+        let (packed, missed) = judge.packed(effects, options.max_bytes);
         for (op, why) in missed.into_iter().filter(|(op, _)| body.is_within(*op, around)) {
             let remarks = Remarks { body, pass: PASS.name };
             let missed = remarks.missed("NotPacked", body.loc(op), WHAT, why.text());

@@ -141,8 +141,7 @@ impl StorageJudge<'_> {
         for id in self.timeline.accesses() {
             let access = self.timeline.get(id);
             let Some(forms) = access.element().filter(|_| self.is_plain_load(access)) else { continue };
-            let varying = |form: &&AffineForm| form.plus(&AffineForm::constant(1), -form.constant_part());
-            let Some(varying) = forms.iter().map(varying).collect::<Option<Vec<_>>>() else { continue };
+            let varying: Vec<AffineForm> = forms.iter().map(|form| form.without_constant()).collect();
             let class = &access.class;
             let key = (access.place.loops.clone(), class.base, class.origin, varying);
             let group = *known.entry(key).or_insert_with(|| {
