@@ -20,6 +20,7 @@ use loomir_transforms::mem2reg::{Promoted, mem2reg};
 use loomir_transforms::nest_sinking::sink_into_nests;
 use loomir_transforms::simplify::canonicalize::canonicalize;
 use loomir_transforms::simplify::cse::cse;
+use loomir_transforms::simplify::int_range::drop_freezes;
 use loomir_transforms::simplify::sroa::sroa;
 
 pub use crate::cf_to_scf::{Lifted, Opaque, Uncounted};
@@ -115,6 +116,7 @@ fn clean_up(raised: &mut Body, symbols: &SymbolTable) -> Vec<(Loc, Gone)> {
     let lifted = Lost::before(raised);
     canonicalize(raised);
     drop_copies(raised);
+    drop_freezes(raised);
     cse(raised);
     fold_guards(raised);
     let layout = DataLayout::of_symbols(raised.ctx(), symbols);

@@ -13,13 +13,16 @@
 //! - A condition says nothing about values in the region or block that it guards.
 //! - Vectors and integers of more than 64 bits have no ranges.
 
-use loomir_dialects::arith;
-use loomir_dialects::ranges::Range;
+use loomir_dialects::interp::integer::mask;
+use loomir_dialects::llvm::attributes::OVERFLOW;
+use loomir_dialects::ranges::{Range, signed_ends};
+use loomir_dialects::{arith, llvm};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::rewrite::Greedy;
 use loomir_ir::{Body, Diagnostics, Op, Value};
 
 use super::sccp::{Replaced, replace_by_constants};
+use crate::affine::classes::may_be_poison;
 use crate::dataflow::forward::{Facts, solve};
 use crate::dataflow::program::{Program, Unit};
 use crate::dataflow::ranges::{Bounds, RangeAnalysis};
@@ -84,6 +87,80 @@ pub fn optimize_by_ranges(root: &mut Body) -> Replaced {
         unit += 1;
     });
     done
+}
+
+/// Replaces frozen numbers by what was frozen, if that is never poison: ranges show that nothing in
+/// it overflows. Returns how many.
+pub fn drop_freezes(root: &mut Body) -> usize {
+    let mut has_freezes = false;
+    root.for_each_body(&mut |body| has_freezes |= freezes(body).next().is_some());
+    if !has_freezes {
+        return 0;
+    }
+    let program = Program::of(root);
+    let facts = solve(&program, &RangeAnalysis);
+    let settled = |unit: Unit| {
+        let body = program.body(unit);
+        let is_settled = |op: &Op| {
+            let ranges = |value| range(&facts, unit, value);
+            is_settled(body, body.operand(*op, 0), &ranges, &mut MAX_SETTLED.to_owned())
+        };
+        freezes(body).filter(|_| !program.is_left_alone(unit)).filter(is_settled).collect()
+    };
+    let settled: Vec<Vec<Op>> = program.units().map(settled).collect();
+    let (mut unit, mut dropped) = (0, 0);
+    root.for_each_body(&mut |body| {
+        for op in &settled[unit] {
+            let number = body.operand(*op, 0);
+            body.replace_all_uses(body.result(*op, 0), number);
+            body.erase(*op);
+            dropped += 1;
+        }
+        unit += 1;
+    });
+    dropped
+}
+
+/// The most operations that are looked at to see that a number is no poison.
+const MAX_SETTLED: u32 = 16;
+
+fn freezes(body: &Body) -> impl Iterator<Item = Op> + '_ {
+    body.all_ops().filter(|op| body.is(*op, llvm::FreezeOp::DEF))
+}
+
+/// True if a number is never poison: sums, differences and products of such numbers that do not
+/// overflow, as far as ranges say. `fuel` bounds the number of operations that are looked at.
+fn is_settled(body: &Body, value: Value, range: &dyn Fn(Value) -> Option<Range>, fuel: &mut u32) -> bool {
+    if !may_be_poison(body, value, false) {
+        return true;
+    }
+    let (Some(op), Some(left)) = (body.defining_op(value), fuel.checked_sub(1)) else { return false };
+    *fuel = left;
+    let combine: fn(i128, i128) -> Option<i128> = match () {
+        () if body.is(op, llvm::AddOp::DEF) => i128::checked_add,
+        () if body.is(op, llvm::SubOp::DEF) => i128::checked_sub,
+        () if body.is(op, llvm::MulOp::DEF) => i128::checked_mul,
+        () => return false,
+    };
+    let Some(width) = body.value_type(value).integer_width(body.ctx()) else { return false };
+    let [a, b] = [0, 1].map(|at| body.operand(op, at));
+    let (Some(x), Some(y)) = (range(a), range(b)) else { return false };
+    let fits = |(a, b): (i128, i128), (c, d): (i128, i128), (least, most): (i128, i128)| {
+        let all = [(a, c), (a, d), (b, c), (b, d)].map(|(x, y)| combine(x, y));
+        all.iter().all(|own| own.is_some_and(|own| (least..=most).contains(&own)))
+    };
+    let natural =
+        |(least, most): (u128, u128)| Some((i128::try_from(least).ok()?, i128::try_from(most).ok()?));
+    let flags = body.attr(op, "overflowFlags");
+    let flags = flags.map_or(Some(0), |flags| OVERFLOW.value(body.ctx(), flags));
+    let (signed, unsigned) = flags.map_or((true, true), |flags| (flags & 1 != 0, flags & 2 != 0));
+    let ends = (0, mask(width) as i128);
+    let fits_unsigned =
+        || natural(x.unsigned).zip(natural(y.unsigned)).is_some_and(|(x, y)| fits(x, y, ends));
+    (!signed || fits(x.signed, y.signed, signed_ends(width)))
+        && (!unsigned || width < 127 && fits_unsigned())
+        && is_settled(body, a, range, fuel)
+        && is_settled(body, b, range, fuel)
 }
 
 fn range(facts: &Facts<Bounds>, unit: Unit, value: Value) -> Option<Range> {
