@@ -1,5 +1,5 @@
-//! Values that may be poison, and promises that only the second program makes: nothing wrong is
-//! proved about them.
+//! Values that may be poison, promises that only the second program makes, and memory that only it
+//! writes: nothing wrong is proved about them.
 
 use crate::support::{parse, prove_named, told};
 use loomir_check::proof::ProofOptions;
@@ -256,4 +256,34 @@ fn shifts_that_saturate() {
         )
     };
     refused(&shifted("zero"), &shifted("t"));
+}
+
+#[test]
+fn stores_where_only_loads_were() {
+    let before = "func.func @f(%m: memref<4xi32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %w = memref.load %m[%c0] : memref<4xi32>
+  return %w : i32
+}";
+    let store = "memref.store %w, %m[%c0] : memref<4xi32>\n  return";
+    let after = before.replace("return", store);
+    // The memory may be a constant's.
+    refused(before, &after);
+    assert_eq!(answer(&after, &after), "equal");
+    assert_eq!(answer(&after, before), "equal");
+    // What the function allocates may be written.
+    let of_local = |line: &str| {
+        format!(
+            "func.func @f(%x: i32) -> i32 {{
+  %c0 = arith.constant 0 : index
+  %m = memref.alloca() : memref<4xi32>
+  memref.store %x, %m[%c0] : memref<4xi32>
+  %w = memref.load %m[%c0] : memref<4xi32>
+  {line}
+  return %w : i32
+}}"
+        )
+    };
+    let local = of_local("%c1 = arith.constant 1 : index\n  memref.store %w, %m[%c1] : memref<4xi32>");
+    assert_eq!(answer(&of_local(""), &local), "equal");
 }

@@ -1,7 +1,9 @@
 //! Undefined behaviour: the other program must not have any where the original has none.
 //!
 //! - A division runs only for operands for which the original divides too.
-//! - An access is within its buffer, or the original touches the same element of the same buffer.
+//! - A load is within its buffer, or the original touches the same element of the same buffer.
+//! - A store is to what the original stores to too, or to a buffer that the function allocates:
+//!   other memory may be read-only.
 //! - A load of a new buffer follows a store, or the original reads what was never written too.
 //! - No access follows the end of its buffer's life.
 //!
@@ -90,9 +92,12 @@ pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>
             return Ok(Some(Unmet { side: 1, op, message }));
         }
         if !program.accesses[access].is_virtual && !is_within(matcher, access)? {
-            let op = program.accesses[access].op;
-            let message = "it may access an element that the original does not access".to_string();
-            return Ok(Some(Unmet { side: 1, op, message }));
+            let Access { op, stored, .. } = program.accesses[access];
+            let message = match stored {
+                Some(_) => "it may store to an element that the original does not store to",
+                None => "it may access an element that the original does not access",
+            };
+            return Ok(Some(Unmet { side: 1, op, message: message.to_string() }));
         }
     }
     for (id, access) in program.accesses.iter().enumerate() {
@@ -304,14 +309,20 @@ fn is_written(matcher: &mut Matcher<'_, '_>, load: AccessId) -> Asked<bool> {
     matcher.solver.is_subset(&initial, &covered)
 }
 
-/// True if an access is within its buffer, or touches what the original touches.
+/// True if an access is within its buffer, or touches what the original touches. A store has to
+/// touch what the original stores to, unless the function allocates the buffer: its caller may have
+/// memory that is only read.
 fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     let (programs, params) = (matcher.programs, matcher.params);
     let (program, own) = (programs[1], &programs[1].accesses[id]);
     let object = &program.objects[own.object];
     let Some(element) = &own.element else { return is_claimed(matcher, id, false) };
-    let mut outside = out_of_bounds(program, params, own, element);
-    for (index, size) in &own.inside {
+    let needs_store = own.stored.is_some() && object.is_visible();
+    let mut outside = match needs_store {
+        true => program.domains[own.scope].clone(),
+        false => out_of_bounds(program, params, own, element),
+    };
+    for (index, size) in own.inside.iter().filter(|_| !needs_store) {
         outside.extend(beyond(program, params, own, (index, size.as_ref())));
     }
     let outside = matcher.solver.pruned(outside)?;
@@ -321,7 +332,8 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     let mut covered = Pieces::new();
     for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
         let is_same = programs[0].objects[other.object].key == object.key && object.is_visible();
-        if is_same && own.promise.follows_from(&other.promise) {
+        let is_enough = other.stored.is_some() || !needs_store;
+        if is_same && is_enough && own.promise.follows_from(&other.promise) {
             covered.extend(touched_too(matcher, other, own)?);
             // Most accesses have one of the original that covers them.
             if matcher.solver.is_subset(&outside, &covered)? {
