@@ -46,4 +46,8 @@ fn what_is_refused() {
     ");
     assert_eq!(loomir(&["reduce"], TWO.as_bytes()).status.code(), Some(2));
     assert_eq!(loomir(&["reduce", "--test", "true"], b"func.func").status.code(), Some(1));
+    // Names of values are lost when a program is printed.
+    let named = loomir(&["reduce", "--test", "grep -q '%c = '"], TWO.as_bytes());
+    let said = String::from_utf8_lossy(&named.stderr).into_owned();
+    assert!(named.stdout.is_empty() && said.contains("as it is printed"), "{said}");
 }

@@ -62,6 +62,12 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         progress.tell(&format!("reducing: test {tried} of at most {tests}"));
         text(module).is_some_and(|text| candidates.holds(&text))
     };
+    if !text(&module).is_some_and(|text| candidates.holds(&text)) {
+        return Err(Failure::input(format!(
+            "the test does not succeed on the program as it is printed: {test}\nhelp: comments and names of values are not \
+             kept; test for what 'loomir opt' prints of the program"
+        )));
+    }
     let line = Line::show(&progress);
     let reduced = reduce(&module, &Options { tests }, &mut holds);
     drop(line);
