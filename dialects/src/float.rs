@@ -82,9 +82,13 @@ pub fn is_nan(kind: FloatKind, bits: u128) -> Option<bool> {
     to_f64(kind, bits).map(f64::is_nan)
 }
 
-/// Returns the sign bit of a format that has one as its highest bit.
+/// Returns the sign bit of a format of which each number has a negative: its highest bit. `None`
+/// for formats without negative numbers, and for those without a negative zero, where this bit
+/// alone is NaN.
 pub fn sign_bit(kind: FloatKind) -> Option<u128> {
-    (kind != FloatKind::F8E8M0FNU).then(|| 1 << (kind.width() - 1))
+    use FloatKind::{F8E4M3B11FNUZ, F8E4M3FNUZ, F8E5M2FNUZ, F8E8M0FNU};
+    let is_odd = matches!(kind, F8E8M0FNU | F8E4M3FNUZ | F8E5M2FNUZ | F8E4M3B11FNUZ);
+    (!is_odd).then(|| 1 << (kind.width() - 1))
 }
 
 /// Returns the rounded result of an operation on two numbers of a format. A NaN operand is returned

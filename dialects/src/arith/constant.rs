@@ -89,7 +89,10 @@ impl Numbers {
             _ if count == 0 => return None,
             Numbers::One(bits) => (true, write(bits).collect()),
             Numbers::Many(all) if all.len() != count => return None,
-            Numbers::Many(all) if all.iter().all(|b| b == &all[0]) => (true, write(&all[0]).collect()),
+            // Folding may leave bits above the width.
+            Numbers::Many(all) if all.iter().all(|own| (own ^ all[0]) & mask(width) == 0) => {
+                (true, write(&all[0]).collect())
+            }
             Numbers::Many(all) => (false, all.iter().flat_map(write).collect()),
         };
         Some(ctx.attr(AttrKind::DenseElements { ty, splat, bytes: bytes.into() }))
