@@ -11,6 +11,7 @@ use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::graph::post_dominators::PostDominatorTree;
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Attr, Body, Diagnostics, OpRef};
 
 use super::effects::touches_memory;
@@ -40,13 +41,14 @@ pub enum Printed {
 /// Constructs without text in LLVM IR, if values are printed.
 pub fn print(module: &Body, what: Printed) -> Result<String, Diagnostics> {
     let mut text = String::new();
+    let symbols = SymbolTable::of(module);
     let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
     for op in blocks.flat_map(|block| module.ops(block)) {
         let function = module.nested(op).filter(|function| function.is(function.root(), llvm::FuncOp::DEF));
         if let Some(function) = function.filter(|f| f.entry_block(f.region(f.root(), 0)).is_some()) {
             match what {
                 Printed::ScalarEvolution => scev::print::print(module, function, &mut text)?,
-                Printed::Accesses => accesses::print::print(module, function, &mut text)?,
+                Printed::Accesses => accesses::print::print((module, &symbols), function, &mut text)?,
                 _ => print_function(function, what, &mut text),
             }
         }

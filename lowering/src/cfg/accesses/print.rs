@@ -21,10 +21,14 @@ use crate::cfg::scev::print::Names;
 ///
 /// # Errors
 /// If something has no text.
-pub(crate) fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Diagnostics> {
+pub(crate) fn print(
+    (module, symbols): (&Body, &SymbolTable),
+    function: &Body,
+    text: &mut String,
+) -> Result<(), Diagnostics> {
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::of(module.root_ref()));
-    let accesses = Accesses::of(&SymbolTable::of(module), &mut scev);
+    let accesses = Accesses::of(symbols, &mut scev);
     let names = Names::of(module, function, &analysis)?;
     let name = OpRef::new(function, function.root()).attr("sym_name");
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
