@@ -73,7 +73,14 @@ fn executable_layout(module: &Body) -> Result<DataLayout, Box<Fault>> {
     if layout.is_big_endian() {
         return Err(Fault::unsupported("a big-endian data layout"));
     }
-    if (own.bits, own.index_bits) == (64, 64) { Ok(layout) } else { Err(odd_pointers(own.bits)) }
+    match (own.bits, own.index_bits) {
+        (64, 64) => Ok(layout),
+        (64, bits) => {
+            let what = format!("indices of {bits} bits in addresses of 64, which the data layout states");
+            Err(Fault::unsupported(what))
+        }
+        (bits, _) => Err(odd_pointers(bits)),
+    }
 }
 
 fn odd_pointers(bits: u32) -> Box<Fault> {
