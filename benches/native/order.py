@@ -6,14 +6,18 @@
 
 VARIANTS is the program `tests/examples/legal_variants.rs`. It writes N (25) random legal variants
 of each kernel of `code.py` and the cycles that are estimated for them. Each is compiled by
-`clang -O3 -march=native` and runs in turns with the others on the same memory. The order of the
-least times is compared with that of the cycles: Kendall's tau-b, from 1 (the same order) to -1.
-Times that are closer than 3 % count as equal. Two further numbers leave out pairs whose times are
-that close, and those whose estimates are too: such estimates say that nothing changes. What a
-kernel gave is a file in FOLDER, and a table is printed at the end.
+`clang -O3 -march=native` and runs in turns with the others on the same memory. Variants that become
+the same instructions are one program with one time. The order of the least times is compared with
+that of the cycles: Kendall's tau-b, from 1 (the same order) to -1.
+Times that are closer than the noise count as equal: 3 %, or more where the times of the same
+instructions differ by more. Two further numbers leave out pairs whose times are that close, and
+those whose estimates are closer than 3 %: these say that nothing changes. What a kernel gave is a
+file in FOLDER, and a table is printed at the end.
 """
 import ctypes
+import hashlib
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -31,11 +35,21 @@ FRONT_END = ["-fno-vectorize", "-fno-slp-vectorize", "-Wno-pass-failed",
                                  "disable-loop-idiom-all", "disable-licm-promotion"]
                for word in ("-mllvm", "-" + flag))]
 NEAR = 1.03
-# A variant that takes longer than so many seconds runs once.
+# A variant that takes longer than so many seconds runs a few times.
 LONG = 0.3
+FEW = 3
 
 
-def tau(pairs):
+def noise(found):
+    """Returns the ratio up to which times say nothing: that of the same instructions, measured several
+    times, but at least NEAR."""
+    by_code = {}
+    for own in found:
+        by_code.setdefault(own["code"], []).append(own["alone"])
+    return max([NEAR, *(max(times) / min(times) for times in by_code.values())])
+
+
+def tau(pairs, near_times):
     """Returns Kendall's tau of pairs of estimated cycles and measured times: tau-b, that of pairs
     whose times are apart, and that of those whose estimates are apart too."""
     agree = differ = equal_cycles = equal_times = 0
@@ -43,7 +57,7 @@ def tau(pairs):
     for at, (cycles, took) in enumerate(pairs):
         for other_cycles, other_took in pairs[:at]:
             by_cycles = (cycles > other_cycles) - (cycles < other_cycles)
-            near = max(took, other_took) < NEAR * min(took, other_took)
+            near = max(took, other_took) < near_times * min(took, other_took)
             by_time = 0 if near else (took > other_took) - (took < other_took)
             if max(cycles, other_cycles) >= NEAR * min(cycles, other_cycles) and by_time != 0:
                 apart.append(by_cycles * by_time)
@@ -55,6 +69,16 @@ def tau(pairs):
     below = ((known + equal_cycles) * (known + equal_times)) ** 0.5
     of_apart = sum(apart) / len(apart) if apart else None
     return (agree - differ) / below if below else None, (agree - differ) / known if known else None, of_apart
+
+
+def code_of(library):
+    """Returns the instructions and constants of a library. Those with equal ones are one program."""
+    parts = []
+    for section in (".text", ".rodata"):
+        to = library + section
+        kernels.run(f"{kernels.LLVM}/llvm-objcopy", "-O", "binary", f"--only-section={section}", library, to)
+        parts.append(open(to, "rb").read())
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 class Kernel:
@@ -90,12 +114,12 @@ class Kernel:
             kernels.run(f"{kernels.LLVM}/clang", *kernels.FLAGS, "-shared", path, "-o", library, "-lm")
             function = getattr(ctypes.CDLL(library), self.kernel.name)
             function.restype = None
-            found.append({"cycles": cycles, "edits": edits, "call": function, "took": []})
+            found.append({"cycles": cycles, "edits": edits, "call": function, "took": [], "code": code_of(library)})
         arguments, memory, first = self.kernel.arguments()
         left = None
         for turn in range(self.options["runs"]):
             for own in found:
-                if turn > 0 and own["took"][0] > LONG:
+                if turn >= FEW and own["took"][0] > LONG:
                     continue
                 for to, content in zip(memory, first):
                     ctypes.memmove(to, content, len(content))
@@ -106,9 +130,13 @@ class Kernel:
                     now = [bytes(to) for to in memory]
                     left = left or now
                     own["same"] = now == left
+        least = {}
         for own in found:
             del own["call"]
-            own["took"] = min(own["took"])
+            own["alone"] = min(own["took"])
+            least[own["code"]] = min(least.get(own["code"], math.inf), own["alone"])
+        for own in found:
+            own["took"] = least[own["code"]]
         return found
 
 
@@ -137,20 +165,21 @@ def main():
                     found = []
             json.dump(found, open(path, "w"), indent=1)
         rows.append((kernel.group, kernel.name, json.load(open(path))))
-    print("| kernel | variants | fastest, ms | slowest, ms | tau-b | of pairs apart | in estimates too "
+    print("| kernel | variants | noise | fastest, ms | slowest, ms | tau-b | of pairs apart | in estimates too "
           "| other results |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     taus = []
     for group, name, found in rows:
-        both = tau([(own["cycles"], own["took"]) for own in found])
+        near = noise(found)
+        both = tau([(own["cycles"], own["took"]) for own in found], near)
         if both[0] is None:
-            print(f"| {name} | {len(found)} | | | | | | |")
+            print(f"| {name} | {len(found)} | {(near - 1) * 100:.0f} % | | | | | | |")
             continue
         taus.append((both, len(found)))
         took = [own["took"] * 1e3 for own in found]
         others = sum(not own["same"] for own in found)
         last = "" if both[2] is None else f"{both[2]:.2f}"
-        print(f"| {name} | {len(found)} | {min(took):.2f} | {max(took):.2f} | {both[0]:.2f} | {both[1]:.2f} "
+        print(f"| {name} | {len(found)} | {(near - 1) * 100:.0f} % | {min(took):.2f} | {max(took):.2f} | {both[0]:.2f} | {both[1]:.2f} "
               f"| {last} | {others} |")
     if taus:
         count = sum(count for _, count in taus)

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use loomir::dialects::interp::layout::DataLayout;
 use loomir::ir::symbols::SymbolTable;
-use loomir::ir::{Body, Op, text};
+use loomir::ir::{Body, text};
 use loomir::lowering::linalg_to_loops::convert_computations;
 use loomir::lowering::ll::{from_ll, is_ll};
 use loomir::lowering::raising::{self, Facts};
@@ -29,11 +29,12 @@ use loomir::transforms::cost::{self, CostSource, Machine, OnMachine};
 use loomir::transforms::distribution::distribute;
 use loomir::transforms::legality::Checker;
 use loomir::transforms::nest_sinking::sink_into_nests;
+use loomir::transforms::promotion::promote;
 use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::simplify::{cse::cse, licm::hoist_invariant};
 use loomir::transforms::tree::raise::raise_by;
 use loomir::transforms::tree::{Change, Green, Node, Red, Separation, TreeStore};
-use loomir::{AliasMode, Analyses, DistributeOptions};
+use loomir::{AliasMode, Analyses, DistributeOptions, PromotionOptions};
 use loomir_testing::random::Random;
 
 /// The most edits of a variant.
@@ -106,7 +107,8 @@ fn write_variants(words: &[String]) -> Result<(), String> {
 /// A program, and a function of it on regions.
 struct Program {
     module: Body,
-    at: Op,
+    /// The place of the function among the operations of the module.
+    at: usize,
     function: Body,
     is_raised: bool,
     /// With the sizes of types.
@@ -122,8 +124,8 @@ impl Program {
         let symbols = SymbolTable::of(&module);
         let layout = Arc::new(DataLayout::of_symbols(&ctx, &symbols));
         let analyses = Analyses::default().with_module(&layout, &Arc::default());
-        for at in module.all_ops().collect::<Vec<_>>() {
-            let Some(own) = module.nested_mut(at) else { continue };
+        for (at, op) in module.all_ops().collect::<Vec<_>>().into_iter().enumerate() {
+            let Some(own) = module.nested_mut(op) else { continue };
             let function = if is_raised {
                 let Ok(own) = raising::raise(own, &symbols) else { continue };
                 own.body
@@ -143,8 +145,13 @@ impl Program {
         let said = |errors| loomir::render(self.module.ctx(), &errors, &[], false);
         if self.is_raised {
             raising::lower(&mut function, Facts::Told).map_err(said)?;
+        } else {
+            // Estimates take for granted what `loomir optimize` does at its end.
+            let options = PromotionOptions { alias: AliasMode::Distinct, ..PromotionOptions::default() };
+            promote(&mut function, &options);
         }
-        *module.nested_mut(self.at).ok_or("the function is gone")? = function;
+        let at = module.all_ops().nth(self.at);
+        *at.and_then(|at| module.nested_mut(at)).ok_or("the function is gone")? = function;
         if self.is_raised {
             raising::convert_raised(&mut module).map_err(said)?;
         }
