@@ -55,6 +55,7 @@ pub(crate) use work::{multiplies_narrow, only_reduces, stride_of};
 
 mod chain;
 mod estimate;
+mod hull;
 mod leaves;
 mod machine;
 mod operation;
@@ -64,6 +65,7 @@ mod saving;
 mod small_loops;
 mod streams;
 mod target;
+mod trips;
 mod work;
 
 /// The inputs of the cost model that no program states itself: execution frequencies, and the

@@ -61,8 +61,7 @@ impl Pages {
             return;
         }
         let Some(place) = bytes_from_start(subscripts, accessed) else { return };
-        let at = place.constant_part();
-        let Some(from) = place.plus(&AffineForm::constant(1), at.saturating_neg()) else { return };
+        let (from, at) = (place.without_constant(), place.constant_part());
         self.spots.push(Spot { base: class.base, origin: class.origin, from, at, writes: class.writes });
     }
 

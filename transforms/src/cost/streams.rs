@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use loomir_ir::Value;
 use smallvec::SmallVec;
 
+use super::hull::{self, Hull};
 use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
 use crate::lookup::{Absent, Lookup};
@@ -57,6 +58,8 @@ pub(super) struct Stream {
     pub lines: f64,
     pub at_once: f64,
     pub again: f64,
+    /// Of the lines touched by the whole loop, those that are written back.
+    pub back: f64,
     pub writes: bool,
     /// True if the accessed place depends on the iteration.
     pub moves: bool,
@@ -69,6 +72,23 @@ pub(super) struct Stream {
     pub width: i64,
     /// The bytes of an access.
     pub bytes: f64,
+    /// True if all accesses belong to updates whose order does not matter.
+    pub sums: bool,
+    /// The accesses that are thought to be of what is in a register.
+    pub kept: Kept,
+    /// The elements around those of the stream, in a loop around others.
+    pub hull: Option<Hull>,
+    /// The lines that an iteration touches of this stream and those that overlap it.
+    pub beside: f64,
+}
+
+/// Loads and stores of what is in a register, and the number of them that are
+/// [repeated](super::Work).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kept {
+    pub loads: f64,
+    pub stores: f64,
+    pub repeated: f64,
 }
 
 /// Neighbouring elements that an iteration computes in the same way: LLVM computes them at once.
@@ -102,6 +122,15 @@ impl Comb {
         Some(Comb { distance: distance?, run: run.max(line) })
     }
 
+    /// Returns the comb of several that lie between each other.
+    pub(super) fn of_all(all: impl Iterator<Item = Comb>) -> Option<Comb> {
+        let all: SmallVec<[Comb; 4]> = all.collect();
+        let first = *all.iter().min_by_key(|own| own.distance)?;
+        let beside = all.iter().filter(|own| own.distance == first.distance).count() as u64;
+        let is_even = first.distance.is_multiple_of(beside) && first.distance / beside >= first.run;
+        Some(Comb { distance: if is_even { first.distance / beside } else { first.distance }, ..first })
+    }
+
     /// Returns how many times more a cache needs for such lines than for neighbours. Lines at a
     /// distance that divides the bytes of a way are in a part of the sets.
     fn spread(self, way: u64) -> f64 {
@@ -110,12 +139,23 @@ impl Comb {
     }
 }
 
+/// The streams through one object that never meet: their subscripts differ by numbers.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// The first of them.
+    first: usize,
+    /// True if one of them is written.
+    writes: bool,
+}
+
 /// The streams by their keys, and sums over them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     pub all: Vec<Stream>,
     index: Lookup,
     by_base: HashMap<Base, SmallVec<[usize; 2]>>,
+    /// The paces at which streams go through each object.
+    paces: HashMap<Base, SmallVec<[Pace; 2]>>,
     pub lines: f64,
     /// Lines that are fetched or written back.
     pub moved: f64,
@@ -128,9 +168,9 @@ pub(super) struct Streams {
 }
 
 impl Stream {
-    /// Lines that are fetched or, as often, written back.
+    /// Lines that are fetched or written back.
     pub(super) fn moved(&self) -> f64 {
-        self.lines * if self.writes { 2.0 } else { 1.0 }
+        self.lines + self.back
     }
 
     /// The same for lines from far away, where waiting for a line takes longer than fetching it.
@@ -192,8 +232,10 @@ impl Streams {
             Ok(at) => at as usize,
             Err(absent) => self.insert(make(key), absent),
         };
+        if writes && !self.all[at].writes {
+            self.write(at);
+        }
         let stream = &mut self.all[at];
-        stream.writes |= writes;
         let follows = !writes && stream.writes && stream.writes_ahead(place.0, place.1, (1, FORWARDED));
         let used = stream.places.entry(place).or_default();
         let is_known = used.writes || used.reads && !writes;
@@ -211,14 +253,18 @@ impl Streams {
                 Ok(at) => at as usize,
                 Err(absent) => {
                     let (places, none) = (BTreeMap::new(), 0.0);
-                    let (lines, at_once, again) = (none, none, none);
-                    self.insert(Stream { places, lines, at_once, again, ..stream.clone() }, absent)
+                    let (lines, at_once, again, back) = (none, none, none, none);
+                    self.insert(Stream { places, lines, at_once, again, back, ..stream.clone() }, absent)
                 }
             };
-            let own = &mut self.all[at];
+            let own = &self.all[at];
             let before = (own.lines, own.moved(), own.at_once, own.again);
-            own.writes |= stream.writes;
+            if stream.writes {
+                self.write(at);
+            }
+            let own = &mut self.all[at];
             own.lines = own.lines.max(stream.lines);
+            own.back = own.back.max(stream.back);
             own.at_once = own.at_once.max(stream.at_once);
             own.again = own.again.max(stream.again);
             self.lines += own.lines - before.0;
@@ -239,7 +285,7 @@ impl Streams {
     pub(super) fn lost(&self, (cache, way): (u64, u64), line: f64, part: f64) -> f64 {
         let lost = |own: &Stream| {
             let spread = own.comb.map_or(1.0, |comb| comb.spread(way));
-            let needed = own.at_once * spread * line;
+            let needed = own.at_once.max(own.beside) * spread * line;
             let conflict = (needed / (cache as f64).max(1.0) - 1.0).clamp(0.0, 1.0);
             (conflict - part).max(0.0) * own.again
         };
@@ -263,13 +309,75 @@ impl Streams {
     fn insert(&mut self, stream: Stream, absent: Absent) -> usize {
         let at = self.all.len();
         self.by_base.entry(stream.key.base).or_default().push(at);
+        let paces = self.paces.entry(stream.key.base).or_default();
+        match paces.iter_mut().find(|pace| self.all[pace.first].is_parallel_to(&stream)) {
+            Some(pace) => pace.writes |= stream.writes,
+            None => paces.push(Pace { first: at, writes: stream.writes }),
+        }
         self.all.push(stream);
         self.index.add(absent, &self.all, |stream| &stream.key);
         at
     }
 
+    /// Notes that a stream is written.
+    fn write(&mut self, at: usize) {
+        self.all[at].writes = true;
+        let own = &self.all[at];
+        let paces = self.paces.get_mut(&own.key.base).into_iter().flatten();
+        for pace in paces.filter(|pace| pace.first == at || self.all[pace.first].is_parallel_to(own)) {
+            pace.writes = true;
+        }
+    }
+
+    /// Ends the scan of a loop that runs `trips` iterations, `lanes` at once.
+    pub(super) fn settle(&mut self, trips: f64, lanes: f64, line: f64) {
+        for stream in &mut self.all {
+            let pieces = stream.pieces(trips);
+            stream.lines *= pieces;
+            stream.at_once *= pieces;
+            stream.back = if stream.writes { stream.lines } else { 0.0 };
+            // Parts that never meet are no hull.
+            stream.hull = stream.hull.take().filter(|_| pieces == 1.0);
+        }
+        self.count_overlap_once();
+        for stream in &mut self.all {
+            stream.again = (trips / lanes * stream.at_once - stream.lines).max(0.0);
+        }
+        self.sum(line);
+    }
+
+    /// Diminishes the lines of streams that overlap. Linear.
+    fn count_overlap_once(&mut self) {
+        let streams = &mut self.all;
+        let mut groups: HashMap<(Base, Option<Value>, Vec<AffineForm>), Vec<usize>> = HashMap::new();
+        for (at, stream) in streams.iter().enumerate() {
+            if let Some(hull) = &stream.hull {
+                groups.entry((stream.key.base, stream.key.origin, hull.around.clone())).or_default().push(at);
+            }
+        }
+        let mut groups: Vec<Vec<usize>> = groups.into_values().filter(|own| own.len() > 1).collect();
+        groups.sort_unstable();
+        for group in groups {
+            let sum = |of: &dyn Fn(&Stream) -> f64| group.iter().map(|at| of(&streams[*at])).sum::<f64>();
+            let (once, whole, back) = (sum(&|own| own.at_once), sum(&|own| own.lines), sum(&|own| own.back));
+            let hulls: Vec<&Hull> = group.iter().filter_map(|at| streams[*at].hull.as_ref()).collect();
+            let (most_once, most) = (hull::lines(&hulls, false), hull::lines(&hulls, true));
+            let part = |most: f64, sum: f64| if sum > most { most / sum } else { 1.0 };
+            let (for_once, for_whole, for_back) =
+                (part(most_once, once), part(most, whole), part(most, back));
+            let comb = Comb::of_all(group.iter().filter_map(|at| streams[*at].comb));
+            for at in group {
+                let own = &mut streams[at];
+                own.at_once *= for_once;
+                own.lines *= for_whole;
+                own.back *= for_back;
+                (own.beside, own.comb) = (once.min(most_once), comb.filter(|_| own.comb.is_some()));
+            }
+        }
+    }
+
     /// Makes the sums, with lines of `line` bytes.
-    pub(super) fn sum(&mut self, line: f64) {
+    fn sum(&mut self, line: f64) {
         let sum = |of: &dyn Fn(&Stream) -> f64| self.all.iter().map(of).sum::<f64>();
         self.moved = sum(&Stream::moved);
         let tracks =
@@ -296,8 +404,7 @@ impl Streams {
     pub(super) fn carry(&self, lanes: f64, forwards: bool) -> bool {
         let forwards = forwards && self.num_forwarded() > 0;
         self.all.iter().any(|stream| {
-            stream.writes && (!stream.moves || stream.key.dims.iter().any(Option::is_none))
-                || self.meets(stream)
+            stream.writes && (!stream.moves && !stream.sums || stream.key.dims.iter().any(Option::is_none))
                 || stream.reads().any(|((place, at), used)| {
                     let first = if forwards && used.follows { FORWARDED + 1 } else { 1 };
                     stream.writes_ahead(place, at, (first, lanes as i64 - 1))
@@ -314,8 +421,12 @@ impl Streams {
 
     /// Returns how the elements of one iteration become vectors of up to `lanes` elements: each
     /// stream that is written is at runs of neighbours. Of the others, those at single places are
-    /// the same for all lanes, if there are few of them.
+    /// the same for all lanes, if there are few of them. Loads of all lanes come before the stores,
+    /// so none may be of what is stored.
     pub(super) fn pack(&self, lanes: f64) -> Option<Pack> {
+        if self.may_meet() {
+            return None;
+        }
         let (mut least, mut written, mut singles) = (lanes, 0.0, 0.0);
         for stream in &self.all {
             match stream.shortest_run() {
@@ -352,8 +463,31 @@ impl Streams {
     /// True if one of these streams traverses the object of `other` at another pace, and one of
     /// them writes.
     fn meets(&self, other: &Stream) -> bool {
-        let mut others = self.of_base(other.key.base).filter(|own| own.key != other.key);
-        others.any(|own| (own.writes || other.writes) && !own.is_parallel_to(other))
+        self.others(other).any(|pace| pace.writes || other.writes)
+    }
+
+    /// Returns the paces at which these streams traverse the object of `other`, apart from its own.
+    fn others<'a>(&'a self, other: &'a Stream) -> impl Iterator<Item = &'a Pace> + 'a {
+        let paces = self.paces.get(&other.key.base).into_iter().flatten();
+        paces.filter(|pace| {
+            let first = &self.all[pace.first];
+            first.key != other.key && !first.is_parallel_to(other)
+        })
+    }
+
+    /// True if streams of one object may meet, and one of them writes.
+    pub(super) fn may_meet(&self) -> bool {
+        self.all.iter().any(|stream| self.meets(stream))
+    }
+
+    /// Returns what is in no register, since streams of another pace may write it.
+    pub(super) fn overwritten(&self) -> Kept {
+        let all = self.all.iter().filter(|own| self.others(own).any(|pace| pace.writes));
+        all.map(|own| own.kept).fold(Kept::default(), |sum, own| Kept {
+            loads: sum.loads + own.loads,
+            stores: sum.stores + own.stores,
+            repeated: sum.repeated + own.repeated,
+        })
     }
 }
 

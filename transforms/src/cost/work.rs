@@ -2,21 +2,22 @@
 
 use hashbrown::HashSet;
 use loomir_dialects::{arith, llvm};
-use loomir_ir::affine::ceil_div;
 use loomir_ir::{Body, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
 use super::chain::{Access, Chain, Step};
+use super::hull::Hull;
 use super::leaves::{Accessed, Leaves};
 use super::pages::Pages;
 use super::small_loops::{Small, small};
-use super::streams::{Comb, Key, Pack, Stream, Streams, lines, place};
+use super::streams::{Comb, Kept, Key, Pack, Stream, Streams, lines, place};
+use super::trips::{Around, remainder};
 use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
 use crate::access::{Class, LoopContext};
 use crate::affine::{AffineForm, Atom};
 use crate::tree::levels::absolute;
-use crate::tree::{Green, Header, HeaderId, Map, Node, Origin, Program, Span, StatementId, TreeStore};
+use crate::tree::{Green, Header, HeaderId, Map, Node, Program, Span, StatementId, TreeStore};
 
 /// The work of a loop, or of fused loops, each time it is reached.
 #[derive(Clone, Debug)]
@@ -98,15 +99,16 @@ impl Work {
         let mut scan = Scan::new((ir, program, trees), cost, loop_context, (leaves, unrolls));
         scan.widest = widest_sum(ir, lead.op);
         scan.visit(tree, 1.0, loop_context.depth);
-        let Scan { own_trips: trips, assumed, through_pointers, straight, adjacent, innermost, .. } = scan;
+        let Scan { own_trips: trips, assumed, through_pointers, .. } = scan;
+        let Scan { straight, adjacent, innermost, .. } = scan;
         let Scan {
             widest,
             mut streams,
             operations,
-            redundant,
-            repeated,
-            loads,
-            stores,
+            mut redundant,
+            mut repeated,
+            mut loads,
+            mut stores,
             steps,
             in_memory,
             pages,
@@ -118,26 +120,25 @@ impl Work {
         let infos = trees.header(header).origins.iter().map(|own| program.loop_info(own.of));
         let (carried, reduced) = infos.clone().fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
         let carries = carried > 0 && !only_reduces(ir, lead.op);
-        let waits = innermost && (carries || streams.carry(lanes, through_pointers));
+        let carries = carries || streams.carry(lanes, through_pointers);
+        let waits = innermost && (carries || streams.may_meet());
+        if innermost {
+            let own = streams.overwritten();
+            (redundant, repeated) = (redundant - own.loads - own.stores, repeated - own.repeated);
+            (loads, stores) = (loads + own.loads, stores + own.stores);
+        }
         let pack = Some(lanes).filter(|_| straight && innermost).and_then(|lanes| streams.pack(lanes));
         let lanes = Some(lanes).filter(|_| straight && adjacent && innermost && !waits);
         let forwarded = if lanes.is_some() && through_pointers { streams.num_forwarded() } else { 0 };
-        let serial = if waits {
-            let around: SmallVec<[Op; 2]> = infos.map(|own| own.op).collect();
-            let latency = if has_floats(ir, lead.op) { machine.latency } else { machine.integer_latency };
-            let chain = Chain::of(ir, machine, &steps, &streams);
-            trips * chain.wait(&around, in_memory).max(latency)
-        } else {
-            0.0
+        let around: SmallVec<[Op; 2]> = infos.map(|own| own.op).collect();
+        let chain = || Chain::of(ir, machine, &steps, &streams).wait(&around, in_memory);
+        let latency = match carries {
+            true if has_floats(ir, lead.op) => machine.latency,
+            true => machine.integer_latency,
+            false => 0.0,
         };
-        let together = trips / lanes.unwrap_or(1.0);
-        for stream in &mut streams.all {
-            let pieces = stream.pieces(trips);
-            stream.lines *= pieces;
-            stream.at_once *= pieces;
-            stream.again = (together * stream.at_once - stream.lines).max(0.0);
-        }
-        streams.sum(machine.line.max(1) as f64);
+        let serial = if waits { trips * chain().max(latency) } else { 0.0 };
+        streams.settle(trips, lanes.unwrap_or(1.0), machine.line.max(1) as f64);
         let values = numbers_from_outside(ir, lead.op);
         Some(Work {
             of: lead.op,
@@ -248,8 +249,8 @@ struct Scan<'a> {
     cost: &'a dyn Cost,
     /// The number of loops around the scanned loop.
     depth: u32,
-    /// The first and the last iteration of each of these, if known.
-    around: Vec<Option<(i64, i64)>>,
+    /// The levels of these and of entered loops.
+    around: Around,
     /// The trip counts of the entered loops.
     trips: Vec<f64>,
     /// The trip count of the scanned loop.
@@ -300,7 +301,7 @@ impl<'a> Scan<'a> {
             trees,
             cost,
             depth: loop_context.depth,
-            around: (0..loop_context.depth).map(|level| ends(&loop_context.constraints, level)).collect(),
+            around: Around::of(&loop_context.constraints, loop_context.depth),
             trips: Vec::new(),
             own_trips: 0.0,
             assumed: false,
@@ -348,9 +349,10 @@ impl Scan<'_> {
                         self.steps.clear();
                     }
                 }
-                self.trips.push(trips);
+                self.enter(trees.header(header), trips);
                 self.visit(body, times * trips, levels + 1);
                 self.trips.pop();
+                self.around.leave();
             }
             Node::Guard { of, holds, body, .. } => {
                 let likely = self.cost.likelihood(self.ir, self.program.if_info(of).op).clamp(0.0, 1.0);
@@ -372,9 +374,11 @@ impl Scan<'_> {
         for copy in 0..trips {
             let Some(at) = first.plus(&AffineForm::constant(1), copy) else { continue };
             self.trips.push(1.0);
+            self.around.enter_at(&at);
             self.copied.push(at);
             self.visit(body, times, levels + 1);
             self.copied.pop();
+            self.around.leave();
             self.trips.pop();
         }
         true
@@ -405,8 +409,8 @@ impl Scan<'_> {
     fn trips_of(&mut self, header: &Header) -> f64 {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
-        let counts = self.mean_trips(header, lead);
-        let known = counts.filter(|(_, is_all)| *is_all).map(|(mean, _)| mean);
+        let mean = self.around.mean(self.program, header);
+        let known = mean.filter(|own| own.is_exact).map(|own| own.trips);
         let known = known.or_else(|| match &header.span {
             Span::Range { lower, upper, .. } => remainder(lower, upper),
             Span::Whole => None,
@@ -421,51 +425,13 @@ impl Scan<'_> {
         };
         let step = if is_assumed { info.space.step.unwrap_or(1).clamp(1, MAX_COPIES) } else { 1 };
         let trips = trips / (scale.max(1) as f64 * step as f64);
-        if is_assumed { trips.min(counts.map_or(f64::MAX, |(most, _)| most as f64)) } else { trips }
+        if is_assumed { trips.min(mean.map_or(f64::MAX, |most| most.trips as f64)) } else { trips }
     }
 
-    /// Returns the mean of what [`Scan::trips_at`] returns in evenly distributed iterations of the
-    /// loops around: in a triangle, or in the last block of a tiled loop, there may be fewer.
-    fn mean_trips(&self, header: &Header, lead: &Origin) -> Option<(i64, bool)> {
-        let counts =
-            [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0].map(|at| self.trips_at(header, lead, at / 16.0));
-        let (mut sum, mut is_all) = (0.0, true);
-        for count in counts {
-            let (count, is_count) = count?;
-            sum += count as f64;
-            is_all &= is_count;
-        }
-        Some(((sum / counts.len() as f64).round() as i64, is_all))
-    }
-
-    /// Returns the greatest possible trip count of a loop at this part of the iterations of the
-    /// loops around, as far as its bounds are numbers there. The flag is true if all are: then it
-    /// is the trip count.
-    fn trips_at(&self, header: &Header, lead: &Origin, part: f64) -> Option<(i64, bool)> {
-        let info = self.program.loop_info(lead.of);
-        let inside = self.depth + self.trips.len() as u32;
-        let at = |level: u32| {
-            let (first, trips) = match self.around.get(level as usize) {
-                Some(ends) => ends.map(|(first, last)| (first, last as f64 - first as f64 + 1.0))?,
-                None => (0, *self.trips.get(level.checked_sub(self.depth)? as usize)?),
-            };
-            first.checked_add((trips * part).floor() as i64)
-        };
-        let number = |form: &AffineForm| form.evaluate(&at, &|_| None);
-        match &header.span {
-            Span::Whole => info.space.distances().and_then(|extents| {
-                let mut level = |level: u32| absolute(lead.map.get(level as usize)?, inside + 1);
-                let numbers = extents.iter().map(|extent| number(&extent.substitute(&mut level)?));
-                let (least, is_all) = least(numbers)?;
-                Some((ceil_div(least, info.space.step?)?.max(0), is_all))
-            }),
-            Span::Range { scale, lower, upper } => {
-                let bound = |form: &AffineForm| ceil_div(number(&absolute(form, inside)?)?, *scale);
-                let (end, is_all) = least(upper.iter().map(bound))?;
-                let start = lower.iter().map(bound).collect::<Option<Vec<i64>>>()?.into_iter().max()?;
-                Some((end.checked_sub(start)?.max(0), is_all))
-            }
-        }
+    /// Enters a loop with so many iterations.
+    fn enter(&mut self, header: &Header, trips: f64) {
+        self.trips.push(trips);
+        self.around.enter(self.program, header, trips);
     }
 
     fn leaf(&mut self, id: StatementId, map: Map, times: f64, levels: u32) {
@@ -511,103 +477,102 @@ impl Scan<'_> {
             place(subscripts, self.depth, (line as i64).checked_div(accessed.unit).unwrap_or(1));
         self.widest = self.widest.max(accessed.bytes as f64);
         self.adjacent &= is_next_to_each_other(subscripts, self.depth, accessed);
-        let innermost = self.innermost();
-        let leap = stride(subscripts, innermost, accessed).map_or(PAGE, i64::unsigned_abs);
-        let inside = self.depth + 1..=innermost;
-        let comb = Comb::of(
-            inside.filter_map(|level| {
-                let trips = *self.trips.get((level - self.depth) as usize)?;
-                Some((stride(subscripts, level, accessed)?.unsigned_abs(), trips))
-            }),
-            (accessed.bytes.unsigned_abs(), line as u64),
-        );
-        let Accessed { shape, unit, bytes } = accessed;
-        let (unit, bytes) = (*unit, *bytes);
-        let own =
-            |level: u32| level.checked_sub(self.depth).and_then(|inside| self.trips.get(inside as usize));
-        let whole = |level: u32| own(level).copied().unwrap_or(1.0);
-        let once = |level: u32| if level == self.depth { 1.0 } else { whole(level) };
-        let size = (unit as f64, line);
-        let make = |key: Key| Stream {
-            places: Default::default(),
-            lines: lines(&key.dims, shape, size, &whole),
-            at_once: lines(&key.dims, shape, size, &once),
-            again: 0.0,
-            writes: false,
+        let touched = Touched {
+            subscripts,
+            accessed,
+            trips: &self.trips,
+            level: self.depth,
+            innermost: self.innermost(),
+            line,
             moves,
-            leaps: leap >= PAGE / 2,
-            comb,
-            width: bytes.checked_div(unit).unwrap_or(1),
-            bytes: bytes as f64,
-            key,
         };
+        let is_innermost = self.innermost;
         if self.innermost {
             self.pages.touch(class, subscripts, accessed);
         }
         let key = Key { base: class.base, origin: class.origin, dims };
+        let make = |key| touched.stream(key, is_innermost);
         let (stream, is_known) = self.streams.touch(key, at, class.writes, make);
+        self.streams.all[stream].sums &= class.update.is_some();
         if let Some(step) = self.steps.iter_mut().rev().find(|step| step.op == op) {
             step.access = Some(Access { stream, place: at, writes: class.writes });
-        }
-        if is_known && moves {
-            self.repeated += times;
         }
         // Promotion sees no copies, and LLVM does not know which memrefs overlap.
         let is_far = !self.copied.is_empty() && class.unit == 0 && !moves;
         self.in_memory |= is_far && class.writes;
-        *match () {
-            () if (is_known || !moves) && !is_far => &mut self.redundant,
-            () if class.writes => &mut self.stores,
-            () => &mut self.loads,
+        let kept = &mut self.streams.all[stream].kept;
+        if is_known && moves {
+            self.repeated += times;
+            kept.repeated += times;
+        }
+        let is_kept = (is_known || !moves) && !is_far;
+        *match (is_kept, class.writes) {
+            (true, true) => &mut kept.stores,
+            (true, false) => &mut kept.loads,
+            (false, true) => &mut self.stores,
+            (false, false) => &mut self.loads,
         } += times;
-    }
-}
-
-/// Returns the least of the known numbers, and true if all are known.
-fn least(numbers: impl Iterator<Item = Option<i64>>) -> Option<(i64, bool)> {
-    let (mut known, mut is_all) = (None, true);
-    for number in numbers {
-        is_all &= number.is_some();
-        known = known.into_iter().chain(number).min();
-    }
-    Some((known?, is_all))
-}
-
-/// Returns the usual number of iterations that copies or blocks leave over: half of the most. Such
-/// a loop runs from at least `d * (n / d)` to at most `n`.
-fn remainder(lower: &[AffineForm], upper: &[AffineForm]) -> Option<i64> {
-    let pairs = lower.iter().flat_map(|start| upper.iter().map(move |end| (start, end)));
-    let divisors = pairs.filter_map(|(start, end)| {
-        let gap = end.minus(start)?;
-        let (atom, inner, divisor) = gap.terms().iter().find_map(|(atom, factor)| match atom {
-            Atom::FloorDiv(inner, divisor) if factor.checked_neg() == Some(*divisor) => {
-                Some((atom, inner, *divisor))
-            }
-            _ => None,
-        })?;
-        let rest = gap.plus(&AffineForm::atom(atom.clone()), divisor)?.minus(inner)?;
-        (rest.as_constant()? == 0).then_some(divisor)
-    });
-    divisors.min().map(|divisor| divisor / 2)
-}
-
-/// Returns the first and the last number of a level, if constraints bound it by constants.
-fn ends(constraints: &[AffineForm], level: u32) -> Option<(i64, i64)> {
-    let (mut least, mut most) = (None, None);
-    for form in constraints {
-        let constant = form.constant_part();
-        match form.terms() {
-            [(Atom::Level(own), factor @ 1..)] if *own == level => {
-                least = least.max(constant.checked_neg().and_then(|least| ceil_div(least, *factor)));
-            }
-            [(Atom::Level(own), factor)] if *own == level => {
-                let last = factor.checked_neg().map_or(0, |factor| constant.div_euclid(factor));
-                most = Some(most.map_or(last, |most: i64| most.min(last)));
-            }
-            _ => {}
+        if is_kept {
+            self.redundant += times;
         }
     }
-    least.zip(most).filter(|(least, most)| least <= most)
+}
+
+/// The first access of a stream.
+struct Touched<'a> {
+    subscripts: &'a [Option<AffineForm>],
+    accessed: &'a Accessed,
+    /// The trip counts from the level of the scanned loop on.
+    trips: &'a [f64],
+    level: u32,
+    /// The level of the innermost loop.
+    innermost: u32,
+    /// Bytes of a line.
+    line: f64,
+    moves: bool,
+}
+
+impl Touched<'_> {
+    /// Returns the stream. If there are loops inside, it has a hull.
+    fn stream(&self, key: Key, is_innermost: bool) -> Stream {
+        let Touched { subscripts, accessed, level, innermost, line, .. } = *self;
+        let Accessed { shape, unit, bytes } = accessed;
+        let (unit, bytes) = (*unit, *bytes);
+        let leap = stride(subscripts, innermost, accessed).map_or(PAGE, i64::unsigned_abs);
+        let inside = (level + 1..=innermost).filter_map(|level| {
+            Some((stride(subscripts, level, accessed)?.unsigned_abs(), self.whole(level)))
+        });
+        let comb = Comb::of(inside, (bytes.unsigned_abs(), line as u64));
+        let whole = |level: u32| self.whole(level);
+        let once = |own: u32| if own == level { 1.0 } else { self.whole(own) };
+        let size = (unit as f64, line);
+        let row = shape.last().copied().flatten().map_or(f64::INFINITY, |row| row as f64);
+        let hull = || Hull::of(&key.dims, level, &whole, (row, line / unit.max(1) as f64));
+        Stream {
+            places: Default::default(),
+            lines: lines(&key.dims, shape, size, &whole),
+            at_once: lines(&key.dims, shape, size, &once),
+            again: 0.0,
+            back: 0.0,
+            writes: false,
+            moves: self.moves,
+            leaps: leap >= PAGE / 2,
+            comb,
+            width: bytes.checked_div(unit).unwrap_or(1),
+            bytes: bytes as f64,
+            sums: true,
+            kept: Kept::default(),
+            hull: if is_innermost { None } else { hull() },
+            beside: 0.0,
+            key,
+        }
+    }
+
+    /// Returns the trip count of the loop at a level, 1 outside of the scanned loop.
+    fn whole(&self, level: u32) -> f64 {
+        let own = level.checked_sub(self.level).and_then(|inside| self.trips.get(inside as usize));
+        own.copied().unwrap_or(1.0)
+    }
 }
 
 /// The operations of a vector whose elements come from two others, with what they keep waiting.
