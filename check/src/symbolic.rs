@@ -15,7 +15,9 @@
 //! **Undefined behaviour.** Each program has a list of conditions under which it is undefined. Each
 //! of the second program has to imply one of the original. Each value has a condition under which
 //! it is poison; a value that the second program leaves is poison only where that of the original
-//! is. What memory held at the start may be poison, arguments may not.
+//! is. What memory held at the start may be poison, arguments may not. The second program stores
+//! only to elements that the original stores to, perhaps under other conditions: others may be
+//! read-only.
 //!
 //! **Bounds.** Work, terms and cases are counted (`MAX_WORK`, `MAX_RUNS`).
 
@@ -248,7 +250,13 @@ fn difference<'b>(
     for (key, ..) in visible(&first.memory) {
         let (Some(a), Some(b)) = (first.memory.find(key), second.memory.find(key)) else { continue };
         let (mut elements, open) = first.memory.elements(a);
-        elements.extend(second.memory.elements(b).0);
+        let stored = second.memory.elements(b).0;
+        let new = stored.iter().copied().find(|own| elements.binary_search(own).is_err());
+        let buffer = || match key {
+            Key::Argument(index) => format!("argument {index}"),
+            _ => "a global".into(),
+        };
+        elements.extend(stored);
         elements.sort_unstable();
         elements.dedup();
         // The elements that neither writes are all like one of them.
@@ -261,12 +269,13 @@ fn difference<'b>(
         for element in elements {
             let values = [first.memory.load(store, a, element)?, second.memory.load(store, b, element)?];
             if !is_same(store, values)? {
-                let buffer = match key {
-                    Key::Argument(index) => format!("argument {index}"),
-                    _ => "a global".into(),
-                };
-                return Ok(Some((None, format!("element {element} of {buffer} is not seen to be the same"))));
+                let why = format!("element {element} of {} is not seen to be the same", buffer());
+                return Ok(Some((None, why)));
             }
+        }
+        if let Some(element) = new {
+            let why = format!("element {element} of {} is stored to, and may be read-only", buffer());
+            return Ok(Some((None, why)));
         }
     }
     Ok(None)
