@@ -28,7 +28,7 @@ import time
 import code as kernels
 
 # Of clang's front end, as `loomir cc` asks for it.
-FRONT_END = ["-fno-vectorize", "-fno-slp-vectorize", "-Wno-pass-failed",
+FRONT_END = ["-funroll-loops", "-Xclang", "-O1", "-fno-vectorize", "-fno-slp-vectorize", "-Wno-pass-failed",
              *(word for flag in ["unroll-threshold=0", "unroll-partial-threshold=0", "unroll-full-max-count=0",
                                  "unroll-max-upperbound=0", "unroll-allow-partial=false",
                                  "unroll-runtime=false", "unroll-allow-peeling=false",

@@ -30,7 +30,7 @@ pub(super) fn command() -> Command {
                 .default_value(HOST)
                 .help("The machine: this one, a known one, or a file"),
         )
-        .arg(flag("measure", "Measure here how many cycles a line takes from each cache and from memory"))
+        .arg(flag("measure", "Measure here how many cycles a line takes from each cache and from memory, and the place of a page"))
         .arg(flag("list", "List the machines that are known by name"))
 }
 
@@ -42,7 +42,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let name = matches.get_one::<String>("name").map_or(HOST, String::as_str);
     let mut machine = named(name)?;
     if is_on(matches, "measure") {
-        measure::lines(&mut machine);
+        measure::cycles(&mut machine);
     }
     tools.console.print(&machine.to_string())
 }

@@ -9,6 +9,9 @@
 //! its lines once. Otherwise each iteration fetches what its inner loops fetch. In between, the
 //! part that does not fit counts.
 //!
+//! Pages are counted in the same way. A core knows the places of some; to look up that of another
+//! one takes many cycles, which is why going through columns of a great array is slow.
+//!
 //! Reference: Ferrante, Sarkar and Thrash, *On Estimating and Enhancing Cache Effectiveness*,
 //! LCPC 1991.
 //!
@@ -38,6 +41,9 @@ pub(crate) struct Estimate {
     computing: f64,
     /// For each cache, the lines that are not in it when they are needed.
     missed: Vec<f64>,
+    /// The pages whose places are looked up, and those among them that were never known.
+    pages: f64,
+    new_pages: f64,
 }
 
 impl Estimate {
@@ -62,17 +68,25 @@ impl Estimate {
     fn fetching(&self, machine: &Machine) -> f64 {
         let further = machine.caches.iter().skip(1).map(|cache| cache.cycles).chain([machine.memory]);
         let steps = machine.caches.iter().zip(further).map(|(cache, next)| next - cache.cycles);
-        self.missed.iter().zip(steps).map(|(lines, step)| lines * step).sum()
+        let fetched: f64 = self.missed.iter().zip(steps).map(|(lines, step)| lines * step).sum();
+        fetched + self.pages_again() * machine.page
+    }
+
+    /// Returns the pages that are looked up again.
+    fn pages_again(&self) -> f64 {
+        self.pages - self.new_pages
     }
 
     fn nothing(machine: &Machine) -> Estimate {
-        Estimate { computing: 0.0, missed: vec![0.0; machine.caches.len()] }
+        Estimate { computing: 0.0, missed: vec![0.0; machine.caches.len()], pages: 0.0, new_pages: 0.0 }
     }
 
     /// Returns the sum of this and of `times` times another one.
     fn and(mut self, other: &Estimate, times: f64) -> Estimate {
         self.computing += times * other.computing;
         self.missed.iter_mut().zip(&other.missed).for_each(|(own, other)| *own += times * other);
+        self.pages += times * other.pages;
+        self.new_pages += times * other.new_pages;
         self
     }
 }
@@ -129,6 +143,8 @@ pub struct LoopCost {
     pub fetching: f64,
     /// For each cache of the machine, the lines that are not in it when they are needed.
     pub missed: Vec<f64>,
+    /// The pages whose places are looked up again.
+    pub pages: f64,
     /// The pace of an innermost loop. `None` for a loop around others.
     pub pace: Option<Pace>,
 }
@@ -148,6 +164,7 @@ pub fn loop_costs(body: &Body, basis: (&Analyses, AliasMode), cost: &dyn Cost) -
             computing: estimate.computing,
             fetching: estimate.fetching(machine),
             missed: estimate.missed.clone(),
+            pages: estimate.pages_again(),
             pace: work.innermost.then(|| work.pace()),
         };
         // Loops inside came before.
@@ -252,6 +269,19 @@ impl Estimating<'_> {
         Estimate {
             computing: self.machine.start + computing,
             missed: self.machine.caches.iter().enumerate().zip(&one.missed).map(missed).collect(),
+            pages: self.looked_up(work, one.pages),
+            new_pages: work.streams.pages,
         }
+    }
+
+    /// Returns the pages that a loop looks up, whose body looks up `inner` each time. Iterations
+    /// that go through more pages than a core knows find none of them again. Some are forgotten
+    /// earlier, as each is known in few places.
+    fn looked_up(&self, work: &Work, inner: f64) -> f64 {
+        let known = (self.machine.pages as f64 / 2.0).max(1.0);
+        let beyond = (work.streams.pages_at_once / known - 1.0).clamp(0.0, 1.0);
+        let least = work.streams.pages;
+        let most = if work.innermost { least } else { (work.trips * inner).max(least) };
+        least + beyond * (most - least)
     }
 }

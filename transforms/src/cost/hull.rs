@@ -34,9 +34,11 @@ pub(super) struct Hull {
     /// The terms of the subscripts in the levels around, up to that of the loop.
     pub(super) around: Vec<AffineForm>,
     subscripts: SmallVec<[Subscript; 2]>,
-    /// The elements of a line, and of a row.
-    line: f64,
+    /// The iterations by which the first and the last access of the stream are ahead.
+    ahead: [i64; 2],
+    /// The elements of a row, and the bytes of an element.
     row: f64,
+    unit: f64,
 }
 
 /// The elements that several hulls have together: a number of runs of a number of neighbours.
@@ -47,15 +49,15 @@ struct Extent {
 
 impl Hull {
     /// Returns the hull of subscripts in the loop at `level`. `trips` returns the trip count of
-    /// each level from there on. A row has `row` elements, and a line `line`. `None` if a subscript
+    /// each level from there on. A row has `row` elements of `unit` bytes. `None` if a subscript
     /// is no sum of levels.
     pub(super) fn of(
         dims: &[Option<AffineForm>],
         level: u32,
         trips: &dyn Fn(u32) -> f64,
-        (row, line): (f64, f64),
+        (row, unit): (f64, f64),
     ) -> Option<Hull> {
-        let mut hull = Hull { around: Vec::new(), subscripts: SmallVec::new(), line, row };
+        let mut hull = Hull { around: Vec::new(), subscripts: SmallVec::new(), ahead: [0, 0], row, unit };
         for form in dims {
             let form = form.as_ref()?;
             let start = form.constant_part();
@@ -79,19 +81,26 @@ impl Hull {
         }
         Some(hull)
     }
+
+    /// Returns the hull of accesses that are so many iterations ahead.
+    pub(super) fn reaching(self, ahead: [i64; 2]) -> Hull {
+        Hull { ahead, ..self }
+    }
 }
 
-/// Returns the lines that hulls have together, in one iteration of the loop or in all of them.
-pub(super) fn lines(hulls: &[&Hull], whole: bool) -> f64 {
+/// Returns the lines of so many bytes that hulls have together, in one iteration of the loop or in
+/// all of them. A page is a line, too.
+pub(super) fn lines(hulls: &[&Hull], whole: bool, bytes: f64) -> f64 {
     let Some(first) = hulls.first() else { return 0.0 };
+    let line = bytes / first.unit;
     let last = first.subscripts.len().saturating_sub(1);
     let mut rows = 1.0;
     for at in 0..last {
         let extent = extent(hulls, (at, whole), 1.0);
         rows *= extent.runs * extent.run;
     }
-    let Extent { runs, run } = extent(hulls, (last, whole), first.line);
-    rows * runs * (run.min(first.row) / first.line).ceil()
+    let Extent { runs, run } = extent(hulls, (last, whole), line);
+    rows * runs * (run.min(first.row) / line).ceil()
 }
 
 /// Returns the extent of the subscripts in one dimension. Rows of an object without known
@@ -114,8 +123,10 @@ fn extent(hulls: &[&Hull], (dim, whole): (usize, bool), line: f64) -> Extent {
         }
     }
     let mut ranges: SmallVec<[(f64, f64); 4]> = SmallVec::from_elem(NOWHERE, pitches.len() + 1);
-    for own in subscripts() {
-        let mut rest = own.start;
+    let ends = hulls.iter().flat_map(|hull| hull.ahead.map(|ahead| Some((hull.subscripts.get(dim)?, ahead))));
+    for (own, ahead) in ends.flatten() {
+        let start = own.start.saturating_add(own.own.0.saturating_mul(ahead));
+        let mut rest = start;
         for at in (0..ranges.len()).rev() {
             let pitch = at.checked_sub(1).map_or(1, |at| pitches[at]);
             let begin = (rest as f64 / pitch as f64).round();
@@ -160,11 +171,11 @@ mod tests {
         let trips = |level: u32| if level == 0 { 10.0 } else { 100.0 };
         let hull = |plane: i64| {
             let dims = [form(plane, &[(1, 1)]), form(0, &[(2, 1)])];
-            Hull::of(&dims, 0, &trips, (f64::INFINITY, 16.0)).unwrap()
+            Hull::of(&dims, 0, &trips, (f64::INFINITY, 4.0)).unwrap()
         };
         let [before, own, after] = [-1, 0, 1].map(hull);
-        assert_eq!([lines(&[&before], false), lines(&[&before], true)], [700.0, 700.0]);
-        assert_eq!(lines(&[&before, &own, &after], false), 714.0);
+        assert_eq!([false, true].map(|whole| lines(&[&before], whole, 64.0)), [700.0, 700.0]);
+        assert_eq!(lines(&[&before, &own, &after], false, 64.0), 714.0);
         assert_eq!(before.around, after.around);
     }
 
@@ -172,20 +183,33 @@ mod tests {
     fn copies_of_an_iteration_share_a_hull_with_what_is_not_copied() {
         // Along a column of rows of 800, all rows, even ones and odd ones.
         let hull = |form: Option<AffineForm>, trips: f64| {
-            Hull::of(&[form], 0, &|level| if level == 0 { 8.0 } else { trips }, (f64::INFINITY, 8.0)).unwrap()
+            Hull::of(&[form], 0, &|level| if level == 0 { 8.0 } else { trips }, (f64::INFINITY, 4.0)).unwrap()
         };
         let all = hull(form(0, &[(0, 1), (1, 800)]), 100.0);
         let even = hull(form(0, &[(0, 1), (1, 1600)]), 50.0);
         let odd = hull(form(800, &[(0, 1), (1, 1600)]), 50.0);
-        assert_eq!([&all, &even, &odd].map(|own| lines(&[own], false)), [100.0, 50.0, 50.0]);
-        assert_eq!([lines(&[&all, &even, &odd], false), lines(&[&all, &even, &odd], true)], [100.0, 100.0]);
+        assert_eq!([&all, &even, &odd].map(|own| lines(&[own], false, 32.0)), [100.0, 50.0, 50.0]);
+        assert_eq!([false, true].map(|whole| lines(&[&all, &even, &odd], whole, 32.0)), [100.0, 100.0]);
     }
 
     #[test]
     fn what_the_loop_itself_goes_through_is_in_the_hull_of_all_iterations() {
-        let own = Hull::of(&[form(3, &[(0, -1)])], 0, &|_| 32.0, (f64::INFINITY, 16.0)).unwrap();
-        assert_eq!([lines(&[&own], false), lines(&[&own], true)], [1.0, 2.0]);
+        let own = Hull::of(&[form(3, &[(0, -1)])], 0, &|_| 32.0, (f64::INFINITY, 4.0)).unwrap();
+        assert_eq!([false, true].map(|whole| lines(&[&own], whole, 64.0)), [1.0, 2.0]);
         let in_quotient = form(0, &[(1, 1)]).and_then(|own| own.floor_div(4));
-        assert!(Hull::of(&[in_quotient], 0, &|_| 32.0, (f64::INFINITY, 16.0)).is_none());
+        assert!(Hull::of(&[in_quotient], 0, &|_| 32.0, (f64::INFINITY, 4.0)).is_none());
+    }
+
+    #[test]
+    fn rows_that_are_iterations_ahead_are_in_the_hull() {
+        // Tiles of 512 along rows of 2,100: the next row is four iterations of the tiles and 52
+        // elements ahead.
+        let hull = |start: i64| {
+            let dims = [form(start, &[(0, 512), (1, 1)])];
+            Hull::of(&dims, 0, &|level| if level == 0 { 5.0 } else { 400.0 }, (f64::INFINITY, 4.0)).unwrap()
+        };
+        let (own, next) = (hull(0), hull(48).reaching([4, 4]));
+        assert_eq!([&own, &next].map(|own| lines(&[own], false, 32.0)), [50.0, 50.0]);
+        assert!(lines(&[&own, &next], false, 32.0) >= 100.0);
     }
 }

@@ -35,6 +35,10 @@ pub struct Machine {
     /// Cycles that a load waits for a store before it at the same place of another page of 4,096
     /// bytes.
     pub same_place: f64,
+    /// The pages of 4,096 bytes whose places a core knows.
+    pub pages: usize,
+    /// Cycles to look up the place of another page.
+    pub page: f64,
 }
 
 /// A cache.
@@ -67,6 +71,8 @@ impl Default for Machine {
             start: 20.0,
             spill: 1.0,
             same_place: 8.0,
+            pages: 2048,
+            page: 16.0,
         }
     }
 }

@@ -15,6 +15,10 @@ use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
 use crate::lookup::{Absent, Lookup};
 
+mod paces;
+
+use paces::Paces;
+
 /// The common properties of the accesses of one stream.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
@@ -58,6 +62,9 @@ pub(super) struct Stream {
     pub lines: f64,
     pub at_once: f64,
     pub again: f64,
+    /// The pages that the whole loop touches, and those that one iteration does.
+    pub pages: f64,
+    pub pages_at_once: f64,
     /// Of the lines touched by the whole loop, those that are written back.
     pub back: f64,
     pub writes: bool,
@@ -80,6 +87,8 @@ pub(super) struct Stream {
     pub hull: Option<Hull>,
     /// The lines that an iteration touches of this stream and those that overlap it.
     pub beside: f64,
+    /// The number of its pace among those of its object.
+    pub pace: usize,
 }
 
 /// Loads and stores of what is in a register, and the number of them that are
@@ -139,23 +148,13 @@ impl Comb {
     }
 }
 
-/// The streams through one object that never meet: their subscripts differ by numbers.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    /// The first of them.
-    first: usize,
-    /// True if one of them is written.
-    writes: bool,
-}
-
 /// The streams by their keys, and sums over them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     pub all: Vec<Stream>,
     index: Lookup,
     by_base: HashMap<Base, SmallVec<[usize; 2]>>,
-    /// The paces at which streams go through each object.
-    paces: HashMap<Base, SmallVec<[Pace; 2]>>,
+    paces: Paces,
     pub lines: f64,
     /// Lines that are fetched or written back.
     pub moved: f64,
@@ -165,6 +164,9 @@ pub(super) struct Streams {
     pub moving: f64,
     pub at_once: f64,
     pub again: f64,
+    /// The pages that the whole loop touches, and those that one iteration does.
+    pub pages: f64,
+    pub pages_at_once: f64,
 }
 
 impl Stream {
@@ -184,6 +186,12 @@ impl Stream {
     /// Returns the lines that one iteration accesses beside each other.
     fn together(&self, line: f64) -> f64 {
         (self.places.len() as f64 * self.bytes / line).max(1.0)
+    }
+
+    /// Returns the iterations by which the first and the last access are ahead.
+    fn reach(&self) -> [i64; 2] {
+        let ahead = || self.places.keys().map(|(_, ahead)| *ahead);
+        [ahead().min().unwrap_or(0), ahead().max().unwrap_or(0)]
     }
 
     /// Returns the number of parts whose accesses never meet in a loop with this trip count: rows
@@ -306,14 +314,10 @@ impl Streams {
         self.index.find(&self.all, key, |stream| &stream.key)
     }
 
-    fn insert(&mut self, stream: Stream, absent: Absent) -> usize {
+    fn insert(&mut self, mut stream: Stream, absent: Absent) -> usize {
         let at = self.all.len();
         self.by_base.entry(stream.key.base).or_default().push(at);
-        let paces = self.paces.entry(stream.key.base).or_default();
-        match paces.iter_mut().find(|pace| self.all[pace.first].is_parallel_to(&stream)) {
-            Some(pace) => pace.writes |= stream.writes,
-            None => paces.push(Pace { first: at, writes: stream.writes }),
-        }
+        stream.pace = self.paces.add(&self.all, &stream);
         self.all.push(stream);
         self.index.add(absent, &self.all, |stream| &stream.key);
         at
@@ -321,33 +325,31 @@ impl Streams {
 
     /// Notes that a stream is written.
     fn write(&mut self, at: usize) {
-        self.all[at].writes = true;
-        let own = &self.all[at];
-        let paces = self.paces.get_mut(&own.key.base).into_iter().flatten();
-        for pace in paces.filter(|pace| pace.first == at || self.all[pace.first].is_parallel_to(own)) {
-            pace.writes = true;
-        }
+        let own = &mut self.all[at];
+        own.writes = true;
+        self.paces.write(own);
     }
 
     /// Ends the scan of a loop that runs `trips` iterations, `lanes` at once.
     pub(super) fn settle(&mut self, trips: f64, lanes: f64, line: f64) {
         for stream in &mut self.all {
             let pieces = stream.pieces(trips);
-            stream.lines *= pieces;
-            stream.at_once *= pieces;
+            let Stream { lines, at_once, pages, pages_at_once, .. } = stream;
+            [lines, at_once, pages, pages_at_once].into_iter().for_each(|count| *count *= pieces);
             stream.back = if stream.writes { stream.lines } else { 0.0 };
             // Parts that never meet are no hull.
-            stream.hull = stream.hull.take().filter(|_| pieces == 1.0);
+            let ahead = stream.reach();
+            stream.hull = stream.hull.take().filter(|_| pieces == 1.0).map(|own| own.reaching(ahead));
         }
-        self.count_overlap_once();
+        self.count_overlap_once(line);
         for stream in &mut self.all {
             stream.again = (trips / lanes * stream.at_once - stream.lines).max(0.0);
         }
         self.sum(line);
     }
 
-    /// Diminishes the lines of streams that overlap. Linear.
-    fn count_overlap_once(&mut self) {
+    /// Diminishes the lines, of `line` bytes, and the pages of streams that overlap. Linear.
+    fn count_overlap_once(&mut self, line: f64) {
         let streams = &mut self.all;
         let mut groups: HashMap<(Base, Option<Value>, Vec<AffineForm>), Vec<usize>> = HashMap::new();
         for (at, stream) in streams.iter().enumerate() {
@@ -359,19 +361,30 @@ impl Streams {
         groups.sort_unstable();
         for group in groups {
             let sum = |of: &dyn Fn(&Stream) -> f64| group.iter().map(|at| of(&streams[*at])).sum::<f64>();
-            let (once, whole, back) = (sum(&|own| own.at_once), sum(&|own| own.lines), sum(&|own| own.back));
             let hulls: Vec<&Hull> = group.iter().filter_map(|at| streams[*at].hull.as_ref()).collect();
-            let (most_once, most) = (hull::lines(&hulls, false), hull::lines(&hulls, true));
+            let [once, whole] = [false, true].map(|whole| hull::lines(&hulls, whole, line));
             let part = |most: f64, sum: f64| if sum > most { most / sum } else { 1.0 };
-            let (for_once, for_whole, for_back) =
-                (part(most_once, once), part(most, whole), part(most, back));
+            let beside = sum(&|own| own.at_once).min(once);
+            let parts = [
+                part(once, sum(&|own| own.at_once)),
+                part(whole, sum(&|own| own.lines)),
+                part(whole, sum(&|own| own.back)),
+            ];
+            // Few pages are known anyway.
+            let pages = match sum(&|own| own.pages) > FEW_PAGES {
+                true => [(false, sum(&|own| own.pages_at_once)), (true, sum(&|own| own.pages))]
+                    .map(|(whole, sum)| part(hull::lines(&hulls, whole, PAGE), sum)),
+                false => [1.0; 2],
+            };
             let comb = Comb::of_all(group.iter().filter_map(|at| streams[*at].comb));
             for at in group {
                 let own = &mut streams[at];
-                own.at_once *= for_once;
-                own.lines *= for_whole;
-                own.back *= for_back;
-                (own.beside, own.comb) = (once.min(most_once), comb.filter(|_| own.comb.is_some()));
+                own.at_once *= parts[0];
+                own.lines *= parts[1];
+                own.back *= parts[2];
+                own.pages_at_once *= pages[0];
+                own.pages *= pages[1];
+                (own.beside, own.comb) = (beside, comb.filter(|_| own.comb.is_some()));
             }
         }
     }
@@ -388,6 +401,8 @@ impl Streams {
         self.lines = sum(&|stream: &Stream| stream.lines);
         self.at_once = sum(&|stream: &Stream| stream.at_once);
         self.again = sum(&|stream: &Stream| stream.again);
+        self.pages = sum(&|stream: &Stream| stream.pages);
+        self.pages_at_once = sum(&|stream: &Stream| stream.pages_at_once);
     }
 
     /// Adds lines to the sums that nothing else touches.
@@ -459,36 +474,6 @@ impl Streams {
                 })
         })
     }
-
-    /// True if one of these streams traverses the object of `other` at another pace, and one of
-    /// them writes.
-    fn meets(&self, other: &Stream) -> bool {
-        self.others(other).any(|pace| pace.writes || other.writes)
-    }
-
-    /// Returns the paces at which these streams traverse the object of `other`, apart from its own.
-    fn others<'a>(&'a self, other: &'a Stream) -> impl Iterator<Item = &'a Pace> + 'a {
-        let paces = self.paces.get(&other.key.base).into_iter().flatten();
-        paces.filter(|pace| {
-            let first = &self.all[pace.first];
-            first.key != other.key && !first.is_parallel_to(other)
-        })
-    }
-
-    /// True if streams of one object may meet, and one of them writes.
-    pub(super) fn may_meet(&self) -> bool {
-        self.all.iter().any(|stream| self.meets(stream))
-    }
-
-    /// Returns what is in no register, since streams of another pace may write it.
-    pub(super) fn overwritten(&self) -> Kept {
-        let all = self.all.iter().filter(|own| self.others(own).any(|pace| pace.writes));
-        all.map(|own| own.kept).fold(Kept::default(), |sum, own| Kept {
-            loads: sum.loads + own.loads,
-            stores: sum.stores + own.stores,
-            repeated: sum.repeated + own.repeated,
-        })
-    }
 }
 
 impl Stream {
@@ -529,16 +514,6 @@ impl Stream {
         let before = (place, at.saturating_sub(NEAR))..(place, at);
         let readers = self.places.range(before).rev().filter(|(_, used)| used.reads);
         readers.map(|((_, own), _)| at - own).next()
-    }
-
-    /// True if two streams of one object never meet: their subscripts differ by numbers.
-    fn is_parallel_to(&self, other: &Stream) -> bool {
-        let pairs = || self.key.dims.iter().zip(&other.key.dims);
-        let gap =
-            |a: &Option<AffineForm>, b: &Option<AffineForm>| a.as_ref()?.minus(b.as_ref()?)?.as_constant();
-        self.key.origin == other.key.origin
-            && self.key.dims.len() == other.key.dims.len()
-            && pairs().all(|(a, b)| gap(a, b).is_some())
     }
 }
 
@@ -636,6 +611,12 @@ const TRACKS: f64 = 32.0;
 
 /// The lines that could be fetched ahead while a core waits for one from far away, less one.
 const WAITING: f64 = 3.0;
+
+/// Bytes of a page. Lines are fetched ahead within a page.
+pub(super) const PAGE: f64 = 4096.0;
+
+/// A number of pages that a core knows with all else that it knows.
+const FEW_PAGES: f64 = 64.0;
 
 /// The assumed size of a dimension with unknown size.
 const UNKNOWN_SIZE: f64 = 1024.0;

@@ -9,6 +9,7 @@
 //! [evenly distributed](PARTS), and the mean counts.
 
 use loomir_ir::affine::ceil_div;
+use smallvec::SmallVec;
 
 use crate::affine::{AffineForm, Atom};
 use crate::tree::levels::absolute;
@@ -31,6 +32,8 @@ const PARTS: [[i64; SAMPLES]; 4] = [
 struct Level {
     /// Its value, if known.
     places: [Option<i64>; SAMPLES],
+    /// Its first and its last value, if known.
+    ends: [Option<[i64; 2]>; SAMPLES],
     /// The number of iterations for which the sample stands, of this loop and of those around.
     weights: [f64; SAMPLES],
 }
@@ -47,6 +50,9 @@ struct Count {
     trips: i64,
     is_exact: bool,
 }
+
+/// The iterations of a loop at each sample. `None` where a bound has no number.
+pub(super) struct Counts([Option<Count>; SAMPLES]);
 
 /// The numbers from which a loop runs to which, times `scale`, as forms over the levels around it.
 /// `None` for those without a form.
@@ -104,13 +110,18 @@ impl Around {
         self.0.last().map_or(1.0, |level| level.weights[at])
     }
 
-    /// Returns the mean trip count of a loop in the innermost of these levels. `None` if a bound
-    /// has no number.
-    pub(super) fn mean(&self, program: &Program, header: &Header) -> Option<Mean> {
-        let bounds = Bounds::of(program, header, self.depth())?;
+    /// Returns the iterations of a loop in the innermost of these levels at each sample. Linear in
+    /// its bounds.
+    pub(super) fn counts(&self, program: &Program, header: &Header) -> Counts {
+        let bounds = Bounds::of(program, header, self.depth());
+        Counts(std::array::from_fn(|at| bounds.as_ref()?.count(self, at)))
+    }
+
+    /// Returns the mean trip count of such a loop. `None` if a bound has no number.
+    pub(super) fn mean(&self, counts: &Counts) -> Option<Mean> {
         let (mut sum, mut weights, mut is_exact) = (0.0, 0.0, true);
         for at in (0..SAMPLES).filter(|at| self.weight(*at) > 0.0) {
-            let count = bounds.count(self, at)?;
+            let count = counts.0[at]?;
             sum += self.weight(at) * count.trips as f64;
             weights += self.weight(at);
             is_exact &= count.is_exact;
@@ -118,13 +129,10 @@ impl Around {
         Some(Mean { trips: (sum / f64::max(weights, 1.0)).round() as i64, is_exact })
     }
 
-    /// Enters a loop that is thought to have so many iterations, if the number is unknown.
-    pub(super) fn enter(&mut self, program: &Program, header: &Header, assumed: f64) {
-        let bounds = Bounds::of(program, header, self.depth());
+    /// Enters such a loop, which is thought to have so many iterations where the number is unknown.
+    pub(super) fn enter(&mut self, counts: &Counts, assumed: f64) {
         let assumed = Count { first: 0, trips: assumed as i64, is_exact: false };
-        let exact =
-            |around: &Around, at| bounds.as_ref()?.count(around, at).filter(|own: &Count| own.is_exact);
-        self.push(|around, at| exact(around, at).or(Some(assumed)));
+        self.push(|_, at| counts.0[at].filter(|own| own.is_exact).or(Some(assumed)));
     }
 
     /// Enters a loop in the iteration in which its level has this value.
@@ -135,12 +143,41 @@ impl Around {
         });
     }
 
+    /// Returns the least and the greatest value of a form at the ends of a loop with such counts
+    /// and of the loop around it, at a sample.
+    pub(super) fn range(&self, form: &AffineForm, counts: &Counts, at: usize) -> Option<[i64; 2]> {
+        let inside = counts.0[at]?.ends()?;
+        let around = self.0.last().and_then(|level| level.ends[at]);
+        let value = |outer: Option<i64>, inner: i64| {
+            let level = |level: u32| match self.depth().checked_sub(level)? {
+                0 => Some(inner),
+                1 => outer,
+                _ => self.value(level, at),
+            };
+            form.evaluate(&level, &|_| None)
+        };
+        let outer = || around.map_or([None; 2], |own| own.map(Some)).into_iter();
+        let corners = outer().flat_map(|outer| inside.map(|inner| value(outer, inner)));
+        let all = corners.collect::<Option<SmallVec<[i64; 4]>>>()?;
+        Some([*all.iter().min()?, *all.iter().max()?])
+    }
+
+    /// Returns the part of such a loop's iterations, of all samples, for which something holds.
+    pub(super) fn share(&self, counts: &Counts, holds: &dyn Fn(usize) -> bool) -> f64 {
+        let weight = |at: &usize| self.weight(*at) * counts.0[*at].map_or(0.0, |own| own.trips as f64);
+        let sum = |at: &dyn Fn(usize) -> bool| {
+            (0..SAMPLES).filter(|own| at(*own)).map(|own| weight(&own)).sum::<f64>()
+        };
+        sum(holds) / sum(&|_| true).max(1.0)
+    }
+
     /// Leaves the innermost loop.
     pub(super) fn leave(&mut self) {
         self.0.pop();
     }
 
-    fn depth(&self) -> u32 {
+    /// Returns the number of levels.
+    pub(super) fn depth(&self) -> u32 {
         self.0.len() as u32
     }
 
@@ -149,13 +186,19 @@ impl Around {
         let parts = PARTS[self.0.len() % PARTS.len()];
         let counts: [Option<Count>; SAMPLES] = std::array::from_fn(|at| count(self, at));
         let place = |at: usize| counts[at].and_then(|own| own.after(parts[at]));
+        let ends = counts.map(|own| own?.ends());
         let weight = |at: usize| self.weight(at) * counts[at].map_or(1.0, |own| own.trips as f64);
-        let level = Level { places: std::array::from_fn(place), weights: std::array::from_fn(weight) };
+        let level = Level { places: std::array::from_fn(place), ends, weights: std::array::from_fn(weight) };
         self.0.push(level);
     }
 }
 
 impl Count {
+    /// Returns the first and the last value of the level.
+    fn ends(self) -> Option<[i64; 2]> {
+        Some([self.first, self.first.checked_add(self.trips.max(1) - 1)?])
+    }
+
     /// Returns the value of the level after so many sixteenths of the loop's iterations.
     fn after(self, part: i64) -> Option<i64> {
         self.first.checked_add((self.trips as f64 * part as f64 / (2 * SAMPLES) as f64).floor() as i64)

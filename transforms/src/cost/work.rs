@@ -10,8 +10,8 @@ use super::hull::Hull;
 use super::leaves::{Accessed, Leaves};
 use super::pages::Pages;
 use super::small_loops::{Small, small};
-use super::streams::{Comb, Kept, Key, Pack, Stream, Streams, lines, place};
-use super::trips::{Around, remainder};
+use super::streams::{Comb, Kept, Key, PAGE, Pack, Stream, Streams, lines, place};
+use super::trips::{Around, Counts, remainder};
 use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
 use crate::access::{Class, LoopContext};
@@ -121,7 +121,7 @@ impl Work {
         let (carried, reduced) = infos.clone().fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
         let carries = carried > 0 && !only_reduces(ir, lead.op);
         let carries = carries || streams.carry(lanes, through_pointers);
-        let waits = innermost && (carries || streams.may_meet());
+        let waits = innermost && (carries || streams.meet());
         if innermost {
             let own = streams.overwritten();
             (redundant, repeated) = (redundant - own.loads - own.stores, repeated - own.repeated);
@@ -144,7 +144,7 @@ impl Work {
             of: lead.op,
             trips,
             common: trips,
-            operations: operations + trips * forwarded as f64 * SPLICE,
+            operations: operations + trips * forwarded as f64 * SPLICE + streams.num_tests() as f64 * TEST,
             redundant,
             repeated,
             loads,
@@ -339,8 +339,9 @@ impl Scan<'_> {
                 }
             }
             Node::Loop { header, body } => {
-                let trees = self.trees;
-                let trips = self.trips_of(trees.header(header));
+                let own = self.trees.header(header);
+                let counts = self.around.counts(self.program, own);
+                let trips = self.trips_of(own, &counts);
                 match self.trips.is_empty() {
                     true => self.own_trips = trips,
                     false if self.unrolls && self.copies(header, body, times, levels) => return,
@@ -349,10 +350,14 @@ impl Scan<'_> {
                         self.steps.clear();
                     }
                 }
-                self.enter(trees.header(header), trips);
+                self.trips.push(trips);
+                self.around.enter(&counts, trips);
                 self.visit(body, times * trips, levels + 1);
                 self.trips.pop();
                 self.around.leave();
+                if self.trips.is_empty() && self.innermost {
+                    self.streams.test(&self.around, &counts);
+                }
             }
             Node::Guard { of, holds, body, .. } => {
                 let likely = self.cost.likelihood(self.ir, self.program.if_info(of).op).clamp(0.0, 1.0);
@@ -406,10 +411,10 @@ impl Scan<'_> {
     }
 
     /// Returns the trip count of a loop at the current position of the scan.
-    fn trips_of(&mut self, header: &Header) -> f64 {
+    fn trips_of(&mut self, header: &Header, counts: &Counts) -> f64 {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
-        let mean = self.around.mean(self.program, header);
+        let mean = self.around.mean(counts);
         let known = mean.filter(|own| own.is_exact).map(|own| own.trips);
         let known = known.or_else(|| match &header.span {
             Span::Range { lower, upper, .. } => remainder(lower, upper),
@@ -426,12 +431,6 @@ impl Scan<'_> {
         let step = if is_assumed { info.space.step.unwrap_or(1).clamp(1, MAX_COPIES) } else { 1 };
         let trips = trips / (scale.max(1) as f64 * step as f64);
         if is_assumed { trips.min(mean.map_or(f64::MAX, |most| most.trips as f64)) } else { trips }
-    }
-
-    /// Enters a loop with so many iterations.
-    fn enter(&mut self, header: &Header, trips: f64) {
-        self.trips.push(trips);
-        self.around.enter(self.program, header, trips);
     }
 
     fn leaf(&mut self, id: StatementId, map: Map, times: f64, levels: u32) {
@@ -538,25 +537,30 @@ impl Touched<'_> {
         let Touched { subscripts, accessed, level, innermost, line, .. } = *self;
         let Accessed { shape, unit, bytes } = accessed;
         let (unit, bytes) = (*unit, *bytes);
-        let leap = stride(subscripts, innermost, accessed).map_or(PAGE, i64::unsigned_abs);
+        let leap = stride(subscripts, innermost, accessed).map_or(PAGE as u64, i64::unsigned_abs);
         let inside = (level + 1..=innermost).filter_map(|level| {
             Some((stride(subscripts, level, accessed)?.unsigned_abs(), self.whole(level)))
         });
         let comb = Comb::of(inside, (bytes.unsigned_abs(), line as u64));
         let whole = |level: u32| self.whole(level);
         let once = |own: u32| if own == level { 1.0 } else { self.whole(own) };
-        let size = (unit as f64, line);
         let row = shape.last().copied().flatten().map_or(f64::INFINITY, |row| row as f64);
-        let hull = || Hull::of(&key.dims, level, &whole, (row, line / unit.max(1) as f64));
+        let hull = || Hull::of(&key.dims, level, &whole, (row, unit.max(1) as f64));
+        let count =
+            |bytes: f64, trips: &dyn Fn(u32) -> f64| lines(&key.dims, shape, (unit as f64, bytes), trips);
+        let (all, at_once) = (count(line, &whole), count(line, &once));
+        let pages = |lines: f64, trips| if lines > 1.0 { count(PAGE, trips) } else { lines };
         Stream {
             places: Default::default(),
-            lines: lines(&key.dims, shape, size, &whole),
-            at_once: lines(&key.dims, shape, size, &once),
+            lines: all,
+            at_once,
             again: 0.0,
+            pages: pages(all, &whole),
+            pages_at_once: pages(at_once, &once),
             back: 0.0,
             writes: false,
             moves: self.moves,
-            leaps: leap >= PAGE / 2,
+            leaps: leap as f64 >= PAGE / 2.0,
             comb,
             width: bytes.checked_div(unit).unwrap_or(1),
             bytes: bytes as f64,
@@ -564,6 +568,7 @@ impl Touched<'_> {
             kept: Kept::default(),
             hull: if is_innermost { None } else { hull() },
             beside: 0.0,
+            pace: 0,
             key,
         }
     }
@@ -578,12 +583,12 @@ impl Touched<'_> {
 /// The operations of a vector whose elements come from two others, with what they keep waiting.
 const SPLICE: f64 = 4.0;
 
+/// The operations of a test that two parts of an object are apart.
+const TEST: f64 = 6.0;
+
 /// The greatest step of a loop whose assumed trip count is that many times less: it runs copies or
 /// blocks.
 const MAX_COPIES: i64 = 64;
-
-/// Bytes of a page. Lines are fetched ahead within a page.
-const PAGE: u64 = 4096;
 
 /// True if a loop carries reductions only whose order does not matter: sums of integers, or the
 /// greatest of floating-point numbers. LLVM vectorizes them. A sum of floating-point numbers keeps

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! product: 3.02e5 cycles, vectors of 32 bytes
-//!   loop             iterations   cycles  compute    fetch   miss L1   miss L2  miss LLC
-//!   p.mlir:3:3               12  3.02e5   2.96e5    6.1e3       768         0         0
-//!    p.mlir:4:5              12  2.51e4   2.47e4    5.1e2        64         0         0
-//!     p.mlir:7:7            500  2.05e3   2.02e3    …                                    waiting
+//!   loop      iterations   cycles  compute    fetch   miss L1   miss L2  miss LLC     pages
+//!   3:3               12  3.02e5   2.96e5    6.1e3       768         0         0        12
+//!     4:5             12  2.51e4   2.47e4    5.1e2        64         0         0         1
+//!       7:7          500  2.05e3   2.02e3    …                                               waiting
 //! ```
 
 use std::fmt::Write;
@@ -80,15 +80,15 @@ fn table(ctx: &Context, costs: &FunctionCost) -> String {
     for cache in &machine.caches {
         let _ = write!(text, " {:>9}", format!("miss {}", cache.name));
     }
-    text.push('\n');
+    let _ = writeln!(text, " {:>9}", "pages");
     for (own, name) in loops.iter().zip(names) {
         let trips = format!("{}{}", if own.is_guess { "~" } else { "" }, own.trips.round());
         let _ = write!(text, "  {name:width$} {trips:>11}");
         for cycles in [own.cycles, own.computing, own.fetching] {
             let _ = write!(text, " {cycles:>8.2e}");
         }
-        for lines in &own.missed {
-            let _ = write!(text, " {:>9}", number(*lines));
+        for count in own.missed.iter().chain([&own.pages]) {
+            let _ = write!(text, " {:>9}", number(*count));
         }
         let _ =
             writeln!(text, "{}", own.pace.as_ref().map_or(String::new(), |pace| format!("  {}", said(pace))));
@@ -96,9 +96,9 @@ fn table(ctx: &Context, costs: &FunctionCost) -> String {
     text
 }
 
-/// A number of lines: whole if it is short.
-fn number(lines: f64) -> String {
-    if lines < 1e6 { format!("{lines:.0}") } else { format!("{lines:.2e}") }
+/// A number of lines or pages: whole if it is short.
+fn number(count: f64) -> String {
+    if count < 1e6 { format!("{count:.0}") } else { format!("{count:.2e}") }
 }
 
 fn said(pace: &Pace) -> String {
@@ -126,6 +126,7 @@ fn remark(costs: &FunctionCost, own: &LoopCost) -> Diagnostic {
         ("compute", whole(own.computing)),
         ("fetch", whole(own.fetching)),
         ("missed", Said::List(caches.map(missed).collect())),
+        ("pages", whole(own.pages)),
         ("pace", own.pace.as_ref().map_or(Said::Unknown, |pace| Said::Text(said(pace)))),
     ];
     let (kind, pass, function) = (RemarkKind::Analysis, FLAG, function.clone());

@@ -1,5 +1,5 @@
 //! Measures how many cycles it takes to get a line from each cache and from memory, when many lines
-//! in a row are fetched together.
+//! in a row are fetched together, and to look up the place of a page.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -18,12 +18,27 @@ const CYCLES_OF_STEP: f64 = 4.0;
 /// The sums that are computed side by side, so that none waits for another.
 const SUMS: usize = 8;
 
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// The most pages of which a word is read.
+const MOST_PAGES: usize = 1 << 15;
+
+/// The least words that are read again and again.
+const WORDS: usize = 1 << 20;
+
 /// The most bytes that are read to get past all caches.
 const MOST: u64 = 256 << 20;
 
-/// Replaces the cycles of a machine's caches and memory by what is measured on this one.
-pub(super) fn lines(machine: &mut Machine) {
+/// Replaces the cycles to get a line and to look up a page by what is measured on this machine.
+pub(super) fn cycles(machine: &mut Machine) {
     let cycle = cycle();
+    lines(machine, cycle);
+    page(machine, cycle);
+}
+
+/// Replaces the cycles of a machine's caches and memory by what is measured on this one.
+fn lines(machine: &mut Machine, cycle: f64) {
     let line = machine.line.max(8);
     let nearest = machine.caches.first().map_or(16 << 10, |own| own.bytes / 2).min(MOST);
     let least = of_line(nearest, line, cycle);
@@ -38,6 +53,17 @@ pub(super) fn lines(machine: &mut Machine) {
         inner = cache.bytes;
     }
     machine.memory = before.max(further((inner * 4).clamp(64 << 20, MOST)));
+}
+
+/// Replaces the cycles to look up a page by what is measured: a word in each of many
+/// pages, less a word in each of many lines. The words of pages are in different lines of a cache.
+/// Where the system has made the pages greater, the place of nearly all of them is known.
+fn page(machine: &mut Machine, cycle: f64) {
+    let line = machine.line.max(8) as usize;
+    let pages = (2 * machine.pages).clamp(64, MOST_PAGES);
+    let near = of_word(pages, line, cycle);
+    let apart = of_word(pages, PAGE + line, cycle);
+    machine.page = ((apart - near).max(0.0) * 100.0).round() / 100.0;
 }
 
 /// Returns the seconds of a cycle.
@@ -66,6 +92,21 @@ fn of_line(bytes: u64, line: u64, cycle: f64) -> f64 {
         }
     };
     least(read) / (rounds * (bytes / line).max(1)) as f64 / cycle
+}
+
+/// Returns the cycles to read each of so many words, which are that many bytes apart, again and
+/// again.
+fn of_word(count: usize, apart: usize, cycle: f64) -> f64 {
+    let step = apart / 8;
+    let words = vec![1_u64; count * step];
+    let rounds = WORDS.div_ceil(count);
+    let read = || {
+        for _ in 0..rounds {
+            let words = black_box(&words);
+            _ = black_box(words.iter().step_by(step).fold(0_u64, |sum, word| sum.wrapping_add(*word)));
+        }
+    };
+    least(read) / (rounds * count) as f64 / cycle
 }
 
 /// Returns the seconds of the fastest of some runs.

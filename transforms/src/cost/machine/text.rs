@@ -37,7 +37,7 @@ const CYCLES: RangeInclusive<f64> = 0.0..=1e6;
 const BYTES: RangeInclusive<u64> = 1..=1 << 50;
 
 /// The properties that are numbers, in the order of the text.
-const PROPERTIES: [Property; 11] = [
+const PROPERTIES: [Property; 13] = [
     ("line", "bytes of a cache line", Value::Whole(|own| &mut own.line, 1..=1 << 16)),
     ("vector", "bytes of a vector register", Value::Whole(|own| &mut own.vector, 1..=1 << 16)),
     ("registers", "vector registers", Value::Count(|own| &mut own.registers, 1..=1 << 16)),
@@ -60,6 +60,8 @@ const PROPERTIES: [Property; 11] = [
         "cycles that a load waits for a store at the same place of another page",
         Value::Real(|own| &mut own.same_place, CYCLES),
     ),
+    ("pages", "pages of 4096 bytes whose places are known", Value::Count(|own| &mut own.pages, 1..=1 << 32)),
+    ("page", "cycles to look up the place of another page", Value::Real(|own| &mut own.page, CYCLES)),
     ("memory", "cycles to get a line from memory", Value::Real(|own| &mut own.memory, CYCLES)),
 ];
 
