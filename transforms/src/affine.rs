@@ -54,7 +54,7 @@ use operation::{Binary, Operation, has_no_signed_wrap};
 use range::{Range, fits, width};
 use small::Small;
 
-mod bounds;
+pub(crate) mod bounds;
 mod casts;
 pub mod classes;
 pub mod closed_forms;

@@ -98,6 +98,7 @@ use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
 use crate::access::locals::Locals;
 use crate::access::{Analyses, survey};
+use crate::affine::bounds::has_iteration;
 use crate::effects::{Effects, runs_at_least_once};
 use crate::flow::Flow;
 use crate::flow::timeline::{self, Access, Timeline};
@@ -314,7 +315,7 @@ impl Plan<'_> {
     fn write(&self, body: &mut Body, guarded: &mut HashSet<Op>) {
         let Plan { packed, .. } = self;
         let loop_op = packed.loop_op();
-        if !runs_at_least_once(body, loop_op) && guarded.insert(loop_op) {
+        if !runs_at_least_once(body, loop_op) && !has_iteration(body, loop_op) && guarded.insert(loop_op) {
             guard(body, loop_op);
         }
         let array = self.array(body);

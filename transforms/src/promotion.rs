@@ -63,6 +63,7 @@ use crate::access::callees::Callees;
 use crate::access::locals::Locals;
 use crate::access::survey;
 use crate::access::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
+use crate::affine::bounds::has_iteration;
 use crate::assumption::{self, Assumption, MAX_TESTS};
 use crate::effects::{Effects, runs_at_least_once};
 use crate::flow::Flow;
@@ -234,7 +235,7 @@ impl Writer<'_> {
 
     /// Promotes elements of one loop.
     fn promote(&mut self, mut loop_op: Op, elements: &[Promoted]) {
-        let runs = runs_at_least_once(self.body, loop_op);
+        let runs = runs_at_least_once(self.body, loop_op) || has_iteration(self.body, loop_op);
         let is_stored = |own: &&Promoted| own.accesses().iter().any(|op| stored_by(self.body, *op).is_some());
         let (changed, read): (Vec<&Promoted>, Vec<&Promoted>) = elements.iter().partition(is_stored);
         let read = if runs { read } else { Vec::new() };

@@ -1,7 +1,8 @@
 //! The forms of the bounds of loops.
 
 use loomir_dialects::affine;
-use loomir_dialects::interfaces::Bound;
+use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, Step};
+use loomir_ir::{Body, Op};
 
 use super::operation::{Binary, Operation};
 use super::range::{applied, width};
@@ -9,6 +10,28 @@ use super::{AffineForm, Atom, Forms};
 
 /// The maximal number of values of which a bound is the least or the greatest.
 const MAX_CHOICES: usize = 8;
+
+/// True if a loop certainly has an iteration each time it is reached: each form of its upper bound
+/// is greater than each one of its lower bound, as far as ranges tell. A block of 16 iterations
+/// from `i` on has one.
+pub(crate) fn has_iteration(body: &Body, op: Op) -> bool {
+    let view = body.op_ref(op);
+    let Some(model) = view.info().interface::<dyn LoopLike>() else { return false };
+    let (LoopBounds { lower, upper, step, .. }, Some(block)) = (model.bounds(view), body.block_of(op)) else {
+        return false;
+    };
+    if model.is_unsigned(view) || !matches!(step, Step::Constant(1..)) {
+        return false;
+    }
+    let mut forms = Forms::new(body, block);
+    let (lower, upper) = (forms.of_bound(&lower), forms.of_upper_bound(&upper));
+    let mut is_below = |lower: &Option<AffineForm>, upper: &Option<AffineForm>| {
+        let trips = upper.as_ref().zip(lower.as_ref()).and_then(|(upper, lower)| upper.minus(lower));
+        trips.is_some_and(|trips| forms.range_of_form_over_values(&trips).0 > 0)
+    };
+    let mut pairs = lower.iter().flat_map(|lower| upper.iter().map(move |upper| (lower, upper)));
+    !lower.is_empty() && !upper.is_empty() && pairs.all(|(lower, upper)| is_below(lower, upper))
+}
 
 impl Forms<'_> {
     /// Returns the forms whose greatest (lower bound) or least (upper bound) is the bound. `None`
