@@ -34,6 +34,9 @@ const PASSES: f64 = 0.9;
 /// Greater caches scatter lines over their sets.
 const WAYS: [u64; 2] = [8, 16];
 
+/// The steps of a loop whose end a core foresees.
+const FORESEEN: f64 = 16.0;
+
 /// The estimated time of a tree each time it is reached.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Estimate {
@@ -256,7 +259,9 @@ impl Estimating<'_> {
         let line = self.machine.line as f64;
         let at_once = work.streams.at_once * line;
         let missed = |((at, cache), inner): ((usize, &super::Cache), &f64)| {
-            let beyond = (at_once / (cache.bytes as f64).max(1.0) - 1.0).clamp(0.0, 1.0);
+            // Others use a part of the last cache.
+            let own = if at + 1 == self.machine.caches.len() { 0.5 } else { 1.0 } * cache.bytes as f64;
+            let beyond = (at_once / own.max(1.0) - 1.0).clamp(0.0, 1.0);
             // The second cache is near: several lines are underway while a core computes.
             let least = if at == 0 { work.streams.moved } else { work.streams.moved_far };
             let most = if work.innermost { least } else { (work.trips * inner).max(least) };
@@ -267,11 +272,18 @@ impl Estimating<'_> {
             least + beyond * (most - least) + lost
         };
         Estimate {
-            computing: self.machine.start + computing,
+            computing: self.entered(work) + computing,
             missed: self.machine.caches.iter().enumerate().zip(&one.missed).map(missed).collect(),
             pages: self.looked_up(work, one.pages),
             new_pages: work.streams.pages,
         }
+    }
+
+    /// Returns the cycles to enter and leave a loop. A core foresees the end of a loop that always
+    /// takes the same few steps.
+    fn entered(&self, work: &Work) -> f64 {
+        let steps = work.trips / work.lanes.unwrap_or(1.0);
+        self.machine.start * if work.is_regular && steps <= FORESEEN { 0.25 } else { 1.0 }
     }
 
     /// Returns the pages that a loop looks up, whose body looks up `inner` each time. Iterations

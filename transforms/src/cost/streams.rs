@@ -15,8 +15,10 @@ use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
 use crate::lookup::{Absent, Lookup};
 
+mod crowds;
 mod paces;
 
+use crowds::Crowds;
 use paces::Paces;
 
 /// The common properties of the accesses of one stream.
@@ -75,6 +77,9 @@ pub(super) struct Stream {
     pub leaps: bool,
     /// The lines of an iteration, if they are apart.
     pub comb: Option<Comb>,
+    /// Bytes from the place of level 0 to that of the stream, and those of an iteration.
+    pub start: i64,
+    pub step: i64,
     /// The number of elements of the last dimension that an access is wide.
     pub width: i64,
     /// The bytes of an access.
@@ -291,10 +296,12 @@ impl Streams {
     /// cache, though there is room elsewhere. Each way of the cache has so many bytes, a power of
     /// two. `part` of the lines are lost anyway.
     pub(super) fn lost(&self, (cache, way): (u64, u64), line: f64, part: f64) -> f64 {
+        let crowds = Crowds::of(&self.all, (way, (cache / way.max(1)) as usize), line as u64);
         let lost = |own: &Stream| {
             let spread = own.comb.map_or(1.0, |comb| comb.spread(way));
             let needed = own.at_once.max(own.beside) * spread * line;
-            let conflict = (needed / (cache as f64).max(1.0) - 1.0).clamp(0.0, 1.0);
+            let needed = (needed / (cache as f64).max(1.0)).max(crowds.around(own));
+            let conflict = (needed - 1.0).clamp(0.0, 1.0);
             (conflict - part).max(0.0) * own.again
         };
         self.all.iter().map(lost).sum()

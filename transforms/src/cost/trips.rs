@@ -193,6 +193,14 @@ impl Around {
     }
 }
 
+impl Counts {
+    /// True if the loop runs the same known number of iterations at each sample.
+    pub(super) fn are_equal(&self) -> bool {
+        let trips = |own: &Option<Count>| own.filter(|own| own.is_exact).map(|own| own.trips);
+        trips(&self.0[0]).is_some() && self.0.iter().all(|own| trips(own) == trips(&self.0[0]))
+    }
+}
+
 impl Count {
     /// Returns the first and the last value of the level.
     fn ends(self) -> Option<[i64; 2]> {

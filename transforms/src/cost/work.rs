@@ -51,6 +51,8 @@ pub struct Work {
     pub(super) serial: f64,
     /// True if the trip count of a loop is assumed.
     pub(super) assumed: bool,
+    /// True if the trip count is the same each time.
+    pub(super) is_regular: bool,
     /// True if the loop accesses memory through pointers, as LLVM IR does.
     pub(super) through_pointers: bool,
     /// True if there is no loop inside.
@@ -99,7 +101,7 @@ impl Work {
         let mut scan = Scan::new((ir, program, trees), cost, loop_context, (leaves, unrolls));
         scan.widest = widest_sum(ir, lead.op);
         scan.visit(tree, 1.0, loop_context.depth);
-        let Scan { own_trips: trips, assumed, through_pointers, .. } = scan;
+        let Scan { own_trips: trips, assumed, is_regular, through_pointers, .. } = scan;
         let Scan { straight, adjacent, innermost, .. } = scan;
         let Scan {
             widest,
@@ -155,6 +157,7 @@ impl Work {
             pack: pack.filter(|_| lanes.is_none()),
             serial,
             assumed,
+            is_regular,
             through_pointers,
             innermost,
             carried: carried + reduced,
@@ -220,6 +223,7 @@ impl Work {
         self.pack = None;
         self.serial = self.serial.max(other.serial);
         self.assumed |= other.assumed;
+        self.is_regular &= other.is_regular;
         self.through_pointers |= other.through_pointers;
         self.innermost &= other.innermost;
         self.carried += other.carried;
@@ -257,6 +261,8 @@ struct Scan<'a> {
     own_trips: f64,
     /// True if a trip count is assumed.
     assumed: bool,
+    /// True if the trip count of the scanned loop is the same each time.
+    is_regular: bool,
     /// True if an access so far is through a pointer.
     through_pointers: bool,
     operations: f64,
@@ -305,6 +311,7 @@ impl<'a> Scan<'a> {
             trips: Vec::new(),
             own_trips: 0.0,
             assumed: false,
+            is_regular: false,
             through_pointers: false,
             operations: 0.0,
             redundant: 0.0,
@@ -343,7 +350,7 @@ impl Scan<'_> {
                 let counts = self.around.counts(self.program, own);
                 let trips = self.trips_of(own, &counts);
                 match self.trips.is_empty() {
-                    true => self.own_trips = trips,
+                    true => (self.own_trips, self.is_regular) = (trips, counts.are_equal()),
                     false if self.unrolls && self.copies(header, body, times, levels) => return,
                     false => {
                         self.innermost = false;
@@ -562,6 +569,8 @@ impl Touched<'_> {
             moves: self.moves,
             leaps: leap as f64 >= PAGE / 2.0,
             comb,
+            start: start(&key.dims, accessed),
+            step: stride(subscripts, level, accessed).unwrap_or(0),
             width: bytes.checked_div(unit).unwrap_or(1),
             bytes: bytes as f64,
             sums: true,
@@ -679,6 +688,19 @@ fn stride(subscripts: &[Option<AffineForm>], level: u32, accessed: &Accessed) ->
         row = row.zip(size).and_then(|(row, size)| row.checked_mul(size));
     }
     Some(bytes)
+}
+
+/// Returns the bytes from the beginning of an object to the constants of subscripts, as far as its
+/// rows have known sizes.
+fn start(subscripts: &[Option<AffineForm>], accessed: &Accessed) -> i64 {
+    let (mut bytes, mut row) = (0i64, Some(accessed.unit));
+    for (at, form) in subscripts.iter().enumerate().rev() {
+        let constant = form.as_ref().map_or(0, AffineForm::constant_part);
+        bytes = bytes.saturating_add(row.and_then(|row| row.checked_mul(constant)).unwrap_or(0));
+        let size = accessed.shape.get(at).copied().flatten();
+        row = row.zip(size).and_then(|(row, size)| row.checked_mul(size));
+    }
+    bytes
 }
 
 /// Returns the values defined outside of an operation that it uses, except constants and values of
