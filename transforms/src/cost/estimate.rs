@@ -34,6 +34,10 @@ const PASSES: f64 = 0.9;
 /// Greater caches scatter lines over their sets.
 const WAYS: [u64; 2] = [8, 16];
 
+/// The caches that a core has for itself, and its share of the further ones.
+const OWN_CACHES: usize = 2;
+const SHARE: f64 = 0.5;
+
 /// The steps of a loop whose end a core foresees.
 const FORESEEN: f64 = 16.0;
 
@@ -259,8 +263,7 @@ impl Estimating<'_> {
         let line = self.machine.line as f64;
         let at_once = work.streams.at_once * line;
         let missed = |((at, cache), inner): ((usize, &super::Cache), &f64)| {
-            // Others use a part of the last cache.
-            let own = if at + 1 == self.machine.caches.len() { 0.5 } else { 1.0 } * cache.bytes as f64;
+            let own = cache.bytes as f64 * if at < OWN_CACHES { 1.0 } else { SHARE };
             let beyond = (at_once / own.max(1.0) - 1.0).clamp(0.0, 1.0);
             // The second cache is near: several lines are underway while a core computes.
             let least = if at == 0 { work.streams.moved } else { work.streams.moved_far };

@@ -180,7 +180,10 @@ impl Streams {
                 let constant = form.constant_part();
                 let constants = if dim == last { stream.rests() } else { [constant; 2] };
                 let width = if dim == last { stream.width.max(1) - 1 } else { 0 };
-                own = [own[0].saturating_add(constants[0]), own[1].saturating_add(constants[1] + width)];
+                own = [
+                    own[0].saturating_add(constants[0]),
+                    own[1].saturating_add(constants[1]).saturating_add(width),
+                ];
                 match all.get_mut(dim) {
                     Some(all) => *all = [all[0].min(own[0]), all[1].max(own[1])],
                     None => all.push(own),
