@@ -1,11 +1,11 @@
 //! `loomir explain --estimate`: the estimated time of each loop, as a table.
 //!
 //! ```text
-//! product: 3.02e5 cycles, vectors of 32 bytes
-//!   loop      iterations   cycles  compute    fetch   miss L1   miss L2  miss LLC     pages
-//!   3:3               12  3.02e5   2.96e5    6.1e3       768         0         0        12
-//!     4:5             12  2.51e4   2.47e4    5.1e2        64         0         0         1
-//!       7:7          500  2.05e3   2.02e3    …                                               waiting
+//! product: 3.02e5 cycles, with 16 vector registers of 32 bytes
+//!   loop     iterations   cycles  compute    fetch   miss L1   miss L2  miss LLC     pages
+//!   3:3              12  3.02e5   2.96e5    6.1e3       768         0         0         0
+//!     4:5            12  2.51e4   2.47e4    5.1e2        64         0         0         0
+//!       7:7         500  2.05e3   2.02e3    3.2e1         0         0         0         0  vectors
 //! ```
 
 use std::fmt::Write;
